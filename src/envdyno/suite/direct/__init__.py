@@ -1,0 +1,1 @@
+"""The direct runtime: one fused class a task, intermediate results shared, buffers allocated once."""

@@ -1,0 +1,1 @@
+"""Physics engines behind one small contract, one file each."""

@@ -1,0 +1,1 @@
+"""Robots: a primitive-geometry MJCF each, and the facts that tasks need beside it."""

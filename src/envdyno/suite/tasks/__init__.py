@@ -1,0 +1,1 @@
+"""What the tasks are: sizes, weights, ranges. The two runtimes compute them, each in its own way."""
