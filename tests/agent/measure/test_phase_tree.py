@@ -14,9 +14,6 @@ from envdyno.agent.measure.phase_tree import (
     PhaseStatus,
     PhaseTree,
     build_tree,
-    difference,
-    paths_of_names,
-    summed,
 )
 from envdyno.agent.workloads.contract import PhaseTotal
 
@@ -160,35 +157,6 @@ def test_find_follows_the_path_and_not_a_name_that_begins_alike() -> None:
     assert tree.find("nothing") is None
 
 
-def test_the_difference_of_two_reads_counts_new_paths_from_zero() -> None:
-    before = [PhaseTotal("a", 5, 1, 7)]
-    after = [PhaseTotal("a", 9, 3, 17), PhaseTotal("b", 4, 1, 4)]
-    assert difference(before, after) == (PhaseTotal("a", 4, 2, 10), PhaseTotal("b", 4, 1, 4))
-
-
-@pytest.mark.parametrize(
-    ("after", "said"),
-    [
-        ([PhaseTotal("a", 4, 9)], r"went back within the window, from 5 to 4 ns"),
-        ([], r"timers of a were there"),
-    ],
-)
-def test_a_source_that_was_reset_within_the_window_is_refused(after: list[PhaseTotal], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        difference([PhaseTotal("a", 5, 1)], after)
-
-
-def test_workers_are_summed_path_by_path() -> None:
-    first = [PhaseTotal("a", 5, 1, 5), PhaseTotal("b", 1, 1, 1)]
-    second = [PhaseTotal("a", 7, 2, None)]
-    assert summed([first, second]) == (PhaseTotal("a", 12, 3, None), PhaseTotal("b", 1, 1, 1))
-
-
-def test_names_that_end_a_path_are_known_already() -> None:
-    window = [PhaseTotal("env_step/physics", 1, 1)]
-    assert paths_of_names(["physics", "z", "update_state"], window) == ("update_state", "z")
-
-
 def test_the_observer_effect_is_the_attribution_step_against_the_throughput_step() -> None:
     effect = ObserverEffect(throughput_step_ms=50.0, attribution_step_ms=51.0)
     assert effect.ms_per_step == pytest.approx(1.0)
@@ -258,10 +226,3 @@ def test_at_every_level_the_parts_and_the_remainder_make_up_the_whole(
         if (found := tree.find(path))
     )
     json.dumps(tree.to_json(), allow_nan=False)
-
-
-@given(st.lists(windows, max_size=4))
-def test_summing_workers_loses_no_time_and_no_call(parts: list[list[PhaseTotal]]) -> None:
-    total = summed(parts)
-    assert sum(t.wall_ns for t in total) == sum(t.wall_ns for part in parts for t in part)
-    assert sum(t.calls for t in total) == sum(t.calls for part in parts for t in part)

@@ -23,6 +23,7 @@ import time
 from collections.abc import Callable, Iterator
 from enum import Enum
 
+from envdyno.agent.measure.phase_totals import added
 from envdyno.agent.workloads.contract import PhaseTotal
 
 Clock = Callable[[], int]
@@ -182,7 +183,7 @@ class PhaseRecorder:
             merged = by_name.setdefault(tree.thread_name, {})
             for total in self._read(tree):
                 known = merged.get(total.path)
-                merged[total.path] = total if known is None else _add(known, total)
+                merged[total.path] = total if known is None else added(known, total)
         return {name: tuple(merged.values()) for name, merged in by_name.items() if merged}
 
     def misnested(self) -> int:
@@ -236,8 +237,3 @@ def _close_above(node: _Node, top: _Node, now: int, now_cpu: int | None) -> None
     while top is not node and top.parent is not None:
         _close(top, now, now_cpu)
         top = top.parent
-
-
-def _add(a: PhaseTotal, b: PhaseTotal) -> PhaseTotal:
-    cpu_ns = None if a.cpu_ns is None or b.cpu_ns is None else a.cpu_ns + b.cpu_ns
-    return PhaseTotal(a.path, a.wall_ns + b.wall_ns, a.calls + b.calls, cpu_ns)

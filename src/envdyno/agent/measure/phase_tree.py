@@ -168,42 +168,6 @@ class PhaseTree:
         }
 
 
-def difference(before: Iterable[PhaseTotal], after: Iterable[PhaseTotal]) -> tuple[PhaseTotal, ...]:
-    """What happened between two reads of running totals.
-
-    Raises:
-        ValueError: a total went back or is gone, so its source was reset in between.
-    """
-    earlier = {total.path: total for total in before}
-    changes = []
-    for total in after:
-        start = earlier.pop(total.path, PhaseTotal(total.path, 0, 0, 0))
-        cpu_ns = None if total.cpu_ns is None or start.cpu_ns is None else total.cpu_ns - start.cpu_ns
-        change = PhaseTotal(total.path, total.wall_ns - start.wall_ns, total.calls - start.calls, cpu_ns)
-        if change.wall_ns < 0 or change.calls < 0:
-            raise ValueError(
-                f"The timer of the phase {total.path!r} went back within the window, from {start.wall_ns} to "
-                f"{total.wall_ns} ns. Its source was reset; a window needs totals that only grow."
-            )
-        changes.append(change)
-    if earlier:
-        raise ValueError(
-            f"The timers of {', '.join(sorted(earlier))} were there when the window began and gone when it "
-            "ended. Their source was reset; a window needs totals that only grow."
-        )
-    return tuple(changes)
-
-
-def summed(parts: Iterable[Iterable[PhaseTotal]]) -> tuple[PhaseTotal, ...]:
-    """Totals of several workers as one, path by path; CPU time only where every part tells it."""
-    by_path: dict[str, PhaseTotal] = {}
-    for part in parts:
-        for total in part:
-            known = by_path.get(total.path)
-            by_path[total.path] = total if known is None else _added(known, total)
-    return tuple(by_path.values())
-
-
 def build_tree(
     window: Sequence[PhaseTotal],
     *,
@@ -217,7 +181,7 @@ def build_tree(
     """Arrange the totals of a window under their parents, per vector step.
 
     Args:
-        window: what happened in the window, see :func:`difference`.
+        window: what happened in the window, see :func:`~envdyno.agent.measure.phase_totals.difference`.
         vector_steps: vector steps that were completed in it; of all workers where totals are of all workers.
         wall_ns: time that these steps took.
         cpu_ns: CPU time of the process over the same time, where known.
@@ -248,16 +212,6 @@ def build_tree(
     cpu_ms = None if cpu_ns is None else cpu_ns / vector_steps / 1e6
     step_ms = wall_ns / vector_steps / 1e6
     return PhaseTree(vector_steps, step_ms, cpu_ms, _remainder(step_ms, cpu_ms, nodes, step_ms), nodes)
-
-
-def paths_of_names(names: Iterable[str], window: Iterable[PhaseTotal]) -> tuple[str, ...]:
-    """Paths for names of which only the name is known, as from ``envdyno.phase`` objects never entered.
-
-    A name that ends some path in the window is known already; the others have no parent, for nobody knows
-    where they would have been entered.
-    """
-    seen = {total.path.rpartition("/")[2] for total in window}
-    return tuple(sorted(name for name in names if name not in seen))
 
 
 class _Builder:
@@ -329,8 +283,3 @@ def _covered_cpu_ms(node: PhaseNode) -> float | None:
         return node.cpu_ms_per_step
     parts = [_covered_cpu_ms(child) for child in node.children]
     return None if any(part is None for part in parts) else sum(part for part in parts if part is not None)
-
-
-def _added(a: PhaseTotal, b: PhaseTotal) -> PhaseTotal:
-    cpu_ns = None if a.cpu_ns is None or b.cpu_ns is None else a.cpu_ns + b.cpu_ns
-    return PhaseTotal(a.path, a.wall_ns + b.wall_ns, a.calls + b.calls, cpu_ns)
