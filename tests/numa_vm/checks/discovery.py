@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from envdyno.agent.placement.topology import read_topology
+from machine import balancing, hotplug
 from topologies import ALL, FLAT, FOUR, SMT, TWO, Topology
 
 from checks import check
-from machine import balancing, hotplug
+from envdyno.agent.placement.topology import read_topology
 
 _MIB = 1 << 20
 
