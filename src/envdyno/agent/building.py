@@ -1,0 +1,89 @@
+"""From a job to a workload that has taken its first step: the stages import, build and first step."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from envdyno.agent.job import Job, Timing
+from envdyno.agent.measure.actions import action_ring
+from envdyno.agent.measure.window import Stepper
+from envdyno.agent.stages import Ledger, Stage
+from envdyno.agent.workloads.built import BuiltWorkload, CountedStep, accept, settle_counting
+from envdyno.agent.workloads.contract import BuildContext
+from envdyno.agent.workloads.registry import Resolved, call_factory, load_factory, resolve
+
+SITE_FOLDERS = ("site-packages", "dist-packages")
+
+
+def extend_path(folders: tuple[str, ...]) -> None:
+    """Put ``folders`` on the import path: before the installed packages, after the standard library.
+
+    A side's tree may replace an installed package; a file called ``random.py`` beside it may not replace
+    the standard library under the agent's feet.
+    """
+    installed = (
+        index for index, entry in enumerate(sys.path) if entry.rstrip("/").endswith(SITE_FOLDERS)
+    )
+    at = next(installed, len(sys.path))
+    sys.path[at:at] = folders
+    importlib.invalidate_caches()
+
+
+def import_workload(job: Job) -> tuple[Resolved, Callable[..., Any]]:
+    """Import the factory, and whatever framework its module says it needs."""
+    extend_path(job.sys_path)
+    resolved = resolve(job.workload)
+    factory = load_factory(resolved)
+    module = sys.modules.get(getattr(factory, "__module__", ""))
+    import_framework = getattr(module, "import_framework", None)
+    if callable(import_framework):
+        import_framework(**job.options)
+    return resolved, factory
+
+
+def build_workload(job: Job, resolved: Resolved, factory: Callable[..., Any]) -> BuiltWorkload:
+    """Build the workload and bring it to a start state."""
+    context = BuildContext(
+        job.worker, job.workers, job.cpus, job.threads, job.timing is Timing.ATTRIBUTION
+    )
+    built = call_factory(
+        resolved,
+        factory,
+        num_envs=job.num_envs,
+        seed=job.seed,
+        options=job.options,
+        context=context,
+    )
+    workload = accept(built, job.workload, job.num_envs, job.seed)
+    if workload.reset is not None:
+        workload.reset()
+    return workload
+
+
+@dataclass(frozen=True)
+class Stepping:
+    """A workload that has taken its first step."""
+
+    workload: BuiltWorkload
+    counted: CountedStep
+    stepper: Stepper
+
+
+def first_step(job: Job, workload: BuiltWorkload, ledger: Ledger) -> Stepping:
+    """Prepare the actions, take the first step, and settle how steps are counted."""
+    ring = action_ring(
+        workload.spec.action, job.num_envs, job.actions, job.actions_seed, workload.make_actions
+    )
+    with ledger.stage(Stage.FIRST_STEP):
+        outcome = workload.step(ring[0])
+        if workload.synchronize is not None:
+            workload.synchronize()
+    counted = settle_counting(workload, outcome)
+    actions = ring[1:] + ring[:1]
+    stepper = Stepper(counted.step, actions, time.monotonic_ns, workload.synchronize, workload.work)
+    return Stepping(workload, counted, stepper)

@@ -1,0 +1,250 @@
+"""The worker: builds one workload, warms it up, measures it when told, and reports."""
+
+from __future__ import annotations
+
+import faulthandler
+import signal
+import sys
+import time
+import traceback
+from array import array
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NoReturn
+
+from envdyno.agent.building import Stepping, build_workload, first_step, import_workload
+from envdyno.agent.job import Job, Purpose, Timing
+from envdyno.agent.measure import phases
+from envdyno.agent.measure.latency import latency
+from envdyno.agent.measure.loaded import loaded_distributions, module_origins
+from envdyno.agent.measure.observation import nonfinite_rows, observation_hash
+from envdyno.agent.measure.raw_samples import write_npy
+from envdyno.agent.measure.step_log import StepLog, Totals, as_tally
+from envdyno.agent.measure.warmup import warm_up
+from envdyno.agent.measure.window import Edges
+from envdyno.agent.placement.verify import audit
+from envdyno.agent.protocol import Channel, FromWorker, PeerGone, ToWorker, finite
+from envdyno.agent.stages import Ledger, Stage, current_stage
+from envdyno.agent.workloads.registry import WorkloadError
+
+SUB_WINDOWS = 20
+HASH_STEPS = 16
+"""The observation is hashed after this many steps from the start, or after the warm-up if that is shorter."""
+TRACEBACK_CHARACTERS = 20_000
+
+
+class Terminated(BaseException):
+    """The control asked this process to end (SIGTERM). Not an ``Exception``: no workload may catch it."""
+
+
+def main(read_fd: int, write_fd: int) -> NoReturn:
+    """Serve one job over the two pipes, and end."""
+    channel = Channel(read_fd, write_fd)
+    # On a hang the control sends SIGUSR2 first: the stacks of all threads then end up in the log.
+    faulthandler.enable()
+    faulthandler.register(signal.SIGUSR2, all_threads=True)
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        job = Job.from_json(channel.receive())
+        Worker(job, channel).run()
+    except (PeerGone, Terminated, BrokenPipeError):
+        sys.exit(1)
+    except BaseException as error:  # noqa: BLE001 (also SystemExit: a workload may call sys.exit)
+        channel.send(FromWorker.FAILED, **describe_failure(error))
+        sys.exit(1)
+    sys.exit(0)
+
+
+def _terminate(_signal: int, _frame: object) -> NoReturn:
+    raise Terminated
+
+
+def describe_failure(error: BaseException) -> dict[str, Any]:
+    """Return the stage that failed, and why, as a message."""
+    text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+    message = str(error)
+    if isinstance(error, SystemExit):
+        message = f"the workload called sys.exit({error.code!r})"
+    return {
+        "stage": current_stage().value,
+        "kind": "usage" if isinstance(error, WorkloadError) else "exception",
+        "exception": type(error).__name__,
+        "message": message[:TRACEBACK_CHARACTERS],
+        "traceback": text[-TRACEBACK_CHARACTERS:],
+    }
+
+
+class Worker:
+    """One worker's way through the stages of a run."""
+
+    def __init__(self, job: Job, channel: Channel) -> None:
+        """Take the job and the pipes to report over."""
+        self._job = job
+        self._channel = channel
+        self._ledger = Ledger(lambda stage: channel.send(FromWorker.STAGE, stage=stage.value))
+        self._hash: dict[str, Any] = {"value": None, "after_steps": 0}
+
+    def run(self) -> None:
+        """Go through all stages."""
+        with self._ledger.stage(Stage.IMPORT):
+            resolved, factory = import_workload(self._job)
+        with self._ledger.stage(Stage.BUILD):
+            workload = build_workload(self._job, resolved, factory)
+        if self._job.purpose is Purpose.DESCRIBE:
+            self._channel.send(FromWorker.READY, spec=_spec_json(workload.spec), loaded=self._loaded(workload))
+            self._close(workload.close)
+            return
+        stepping = first_step(self._job, workload, self._ledger)
+        self._warm_up(stepping)
+        with self._ledger.stage(Stage.WINDOW):
+            measured = self._measure(stepping)
+        with self._ledger.stage(Stage.AUDIT):
+            measured["audit"] = self._audit()
+            measured["nonfinite_at_end"] = self._look(stepping, nonfinite_rows)
+            measured["loaded"] = self._loaded(workload)
+        self._channel.send(FromWorker.MEASURED, **finite(measured))
+        self._close(workload.close)
+
+    def _close(self, close: Any) -> None:
+        with self._ledger.stage(Stage.CLOSE):
+            if close is not None:
+                close()
+        self._channel.send(FromWorker.CLOSED, ledger=self._ledger.seconds)
+
+    def _warm_up(self, stepping: Stepping) -> None:
+        """Warm up, look at what the steps produced, and say that the worker is ready."""
+
+        def after_step(taken: int) -> None:
+            if taken + 1 == HASH_STEPS:
+                self._hash_observation(stepping, taken + 1)
+
+        with self._ledger.stage(Stage.WARMUP):
+            warmup = warm_up(stepping.stepper, self._job.warmup_steps, after_step)
+        if self._hash["value"] is None:
+            self._hash_observation(stepping, warmup.steps + 1)
+        spec = stepping.workload.spec
+        self._channel.send(
+            FromWorker.READY,
+            spec=_spec_json(spec),
+            warmup=finite(warmup.to_json()),
+            ledger=self._ledger.seconds,
+            observation_hash=self._hash,
+            nonfinite_rows=self._look(stepping, nonfinite_rows),
+            audit=self._audit(),
+            synchronized=stepping.workload.synchronize is not None,
+            counting_assumption=stepping.counted.assumption,
+        )
+
+    def _hash_observation(self, stepping: Stepping, steps: int) -> None:
+        self._hash = {"value": self._look(stepping, observation_hash), "after_steps": steps}
+
+    def _look(self, stepping: Stepping, at: Any) -> Any:
+        """Apply ``at`` to the latest observation; ``None`` where the workload shows none."""
+        observation = stepping.counted.observation
+        return None if observation is None else at(observation())
+
+    def _audit(self) -> dict[str, Any]:
+        return audit().to_json()
+
+    def _loaded(self, workload: Any) -> dict[str, Any]:
+        modules = (*workload.spec.modules_under_test, *self._job.modules)
+        return {
+            "distributions": loaded_distributions(),
+            "origins": module_origins(modules),
+            "python": sys.version.split()[0],
+            "implementation": sys.implementation.name,
+            "executable": sys.executable,
+        }
+
+    def _measure(self, stepping: Stepping) -> dict[str, Any]:
+        """Step until told what to measure, measure it, and step on until told to stop."""
+        stepper = stepping.stepper
+        stepper.until(self._channel.waiting)
+        order = self._channel.receive()
+        before = self._enable_phases(stepping)
+        if order["type"] == ToWorker.LATENCY.value:
+            measured = self._measure_latency(stepping, order)
+        else:
+            measured = self._measure_window(stepping, order)
+        measured["phases"] = self._phase_totals(stepping, before)
+        self._channel.send(FromWorker.PASSED)
+        stepper.until(self._channel.waiting)
+        stop = self._channel.receive()
+        if stop["type"] != ToWorker.STOP.value:
+            raise PeerGone(torn=False)
+        return measured if "log" not in measured else self._fold(measured)
+
+    def _measure_window(self, stepping: Stepping, order: dict[str, Any]) -> dict[str, Any]:
+        log = StepLog(self._job.num_envs, order["start_ns"], order["end_ns"], SUB_WINDOWS)
+        edges = stepping.stepper.log_window(log)
+        span = stepping.stepper.work_span
+        return {"log": log, "edges": asdict(edges), "work": None if span is None else asdict(span)}
+
+    def _fold(self, measured: dict[str, Any]) -> dict[str, Any]:
+        """Add up the window's log, now that every worker has passed its end."""
+        log: StepLog = measured.pop("log")
+        log.fold()
+        times = log.raw_times_ns
+        durations = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+        found = latency(durations)
+        measured |= {
+            "totals": asdict(log.totals),
+            "series": log.series,
+            "first_ns": times[0] if times else None,
+            "last_ns": times[-1] if times else None,
+            "raw_kept": len(times),
+            "step_time": None if found is None else found.to_json(),
+        }
+        self._write_raw(times)
+        return measured
+
+    def _measure_latency(self, stepping: Stepping, order: dict[str, Any]) -> dict[str, Any]:
+        """Time single steps; each is waited for to its very end where the workload can be synchronised."""
+        start_ns = int(order["start_ns"])
+        stepping.stepper.until(lambda: time.monotonic_ns() >= start_ns)
+        totals = Totals()
+        durations = array("q")
+        began_ns = time.monotonic_ns()
+        for _ in range(int(order["steps"])):
+            duration_ns, outcome = stepping.stepper.timed_once()
+            durations.append(duration_ns)
+            totals.add(as_tally(outcome, self._job.num_envs))
+        edges = Edges(began_ns, time.monotonic_ns())
+        self._write_raw(durations)
+        found = latency(durations)
+        return {
+            "edges": asdict(edges),
+            "totals": asdict(totals),
+            "series": [],
+            "raw_kept": len(durations),
+            "latency": None if found is None else found.to_json(),
+        }
+
+    def _write_raw(self, values: array[int]) -> None:
+        if self._job.raw_path is not None:
+            write_npy(Path(self._job.raw_path), values)
+
+    def _enable_phases(self, stepping: Stepping) -> list[Any]:
+        if self._job.timing is Timing.THROUGHPUT:
+            return []
+        phases.enable(phases.CpuTiming.PROCESS if self._job.phase_cpu else phases.CpuTiming.OFF)
+        return self._read_phases(stepping)
+
+    def _read_phases(self, stepping: Stepping) -> list[Any]:
+        own = stepping.workload.phases
+        return [*phases.totals(), *(own() if own is not None else ())]
+
+    def _phase_totals(self, stepping: Stepping, before: list[Any]) -> dict[str, Any] | None:
+        if self._job.timing is Timing.THROUGHPUT:
+            return None
+        after = self._read_phases(stepping)
+        phases.disable()
+        return {"before": [list(total) for total in before], "after": [list(total) for total in after]}
+
+
+def _spec_json(spec: Any) -> dict[str, Any]:
+    """Return a workload's specification as plain JSON types; unbounded becomes ``None``."""
+    body = asdict(spec)
+    body["autoreset"] = None if spec.autoreset is None else spec.autoreset.value
+    result: dict[str, Any] = finite(body)
+    return result

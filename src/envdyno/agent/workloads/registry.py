@@ -1,0 +1,238 @@
+"""Names of workloads, and how a name becomes a factory.
+
+A name is one of
+
+- a registered name, built in or from an entry point of the group ``envdyno.workloads``;
+- a registered prefix and a target, ``gymnasium:Ant-v5``, for adapters that open a whole family;
+- ``module:attribute``, any importable factory.
+
+Listing and checking names imports nothing but the standard library; only :func:`load_factory` imports
+the workload's module.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.metadata
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+ENTRY_POINT_GROUP = "envdyno.workloads"
+
+
+class Naming(str, Enum):
+    """Whether a registered name stands for one workload or for a family."""
+
+    EXACT = "exact"
+    PREFIX = "prefix"
+    """Written ``name:target``; the factory gets ``target`` as an option."""
+
+
+class Reach(str, Enum):
+    """How far an adapter has been proven."""
+
+    TESTED = "tested"
+    STAND_IN = "stand_in"
+    """Tested against a stand-in with the same interface, not on the real thing."""
+
+
+@dataclass(frozen=True)
+class Registration:
+    """One registered name."""
+
+    name: str
+    factory: str
+    """``module:attribute`` of the factory."""
+    summary: str
+    naming: Naming = Naming.EXACT
+    requires: tuple[str, ...] = ()
+    """Distributions that the workload imports."""
+    install: str = ""
+    """What to type when one of them is missing."""
+    reach: Reach = Reach.TESTED
+    group: str = ""
+    """Heading under which it is listed."""
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """What a name means."""
+
+    name: str
+    factory: str
+    registration: Registration | None = None
+    target: str | None = None
+
+
+class WorkloadError(ValueError):
+    """The workload cannot be had as asked; the text is a sentence for the user."""
+
+
+SYNTHETIC = Registration(
+    "synthetic",
+    "envdyno.agent.workloads.synthetic:build",
+    "settable step time, noise, drift, resets and faults; measures envdyno itself",
+    group="built in",
+)
+
+
+def built_in() -> tuple[Registration, ...]:
+    """Return what comes with envdyno, in the order in which it is listed."""
+    from envdyno.agent.workloads.catalogue import ADAPTERS
+    from envdyno.suite.catalogue import SUITE
+
+    return (*SUITE, *ADAPTERS, SYNTHETIC)
+
+
+def installed() -> tuple[Registration, ...]:
+    """Return what other distributions of this interpreter registered by entry points."""
+    points = importlib.metadata.entry_points(group=ENTRY_POINT_GROUP)
+    return tuple(
+        Registration(
+            point.name,
+            point.value,
+            f"from {point.dist.name} {point.dist.version}" if point.dist else "from an entry point",
+            group="installed",
+        )
+        for point in sorted(points, key=lambda point: point.name)
+    )
+
+
+def registrations() -> dict[str, Registration]:
+    """Return every registered name of this interpreter; built-in names cannot be taken over."""
+    return {entry.name: entry for entry in (*installed(), *built_in())}
+
+
+def resolve(name: str) -> Resolved:
+    """Return what ``name`` means.
+
+    Raises:
+        WorkloadError: the name is not registered and is no ``module:attribute``.
+    """
+    if "lambda" in name.split() or name.startswith("<"):
+        raise WorkloadError(
+            f"{name!r} is not the name of a factory. Workers are fresh processes and import the factory by "
+            "name: put it into a module with def, and give it as module:attribute."
+        )
+    known = registrations()
+    if (entry := known.get(name)) is not None and entry.naming is Naming.EXACT:
+        return Resolved(name, entry.factory, entry)
+    prefix, colon, target = name.partition(":")
+    family = known.get(prefix)
+    if family is not None and family.naming is Naming.PREFIX:
+        if not target:
+            raise WorkloadError(
+                f"{prefix!r} opens a family of environments: say which one, as {prefix}:NAME."
+            )
+        return Resolved(name, family.factory, family, target)
+    if colon and _is_dotted(prefix) and _is_dotted(target):
+        return Resolved(name, name)
+    raise WorkloadError(_unknown(name, known))
+
+
+def _is_dotted(text: str) -> bool:
+    return all(part.isidentifier() for part in text.split("."))
+
+
+def _unknown(name: str, known: Mapping[str, Registration]) -> str:
+    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+    return (
+        f"There is no workload named {name!r}.{hint} `envdyno list` shows the names; "
+        "your own factory is given as module:attribute."
+    )
+
+
+def load_factory(resolved: Resolved) -> Callable[..., Any]:
+    """Import the factory of a workload and return it.
+
+    Raises:
+        WorkloadError: its module or attribute does not exist, or it is no named callable.
+        Exception: whatever the module itself raises when it is imported.
+    """
+    module_name, _, attribute = resolved.factory.partition(":")
+    try:
+        found: Any = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        raise WorkloadError(_missing_module(resolved, module_name, error)) from error
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            raise WorkloadError(
+                f"The module {module_name!r} has no attribute {attribute!r} (asked for as {resolved.name!r})."
+            )
+        found = getattr(found, part)
+    if not callable(found):
+        raise WorkloadError(
+            f"{resolved.factory!r} is a {type(found).__name__}, not a factory: "
+            "it has to be callable with num_envs and seed."
+        )
+    if getattr(found, "__name__", "") == "<lambda>":
+        raise WorkloadError(
+            f"{resolved.factory!r} is a lambda. A factory needs a name, so that records and error messages "
+            "can tell what was built: write it with def."
+        )
+    return found
+
+
+def _missing_module(resolved: Resolved, module_name: str, error: ModuleNotFoundError) -> str:
+    missing = error.name or str(error)
+    registration = resolved.registration
+    if registration is not None and registration.install:
+        return f"{resolved.name} needs the module {missing!r}, which is not installed: {registration.install}"
+    if module_name == missing or module_name.startswith(missing + "."):
+        return (
+            f"There is no module {missing!r} to import {resolved.name!r} from. Workers look in the current "
+            "folder and in the interpreter's installed packages."
+        )
+    return f"{resolved.name!r} cannot be imported: its module {module_name!r} needs {missing!r}, which is not there."
+
+
+def call_factory(
+    resolved: Resolved,
+    factory: Callable[..., Any],
+    *,
+    num_envs: int,
+    seed: int,
+    options: Mapping[str, Any],
+    context: Any,
+) -> Any:
+    """Call a factory with the options it knows; ``context`` only where it takes one.
+
+    Raises:
+        WorkloadError: an option that the factory does not have.
+        Exception: whatever the factory raises.
+    """
+    arguments: dict[str, Any] = {"num_envs": num_envs, "seed": seed, **options}
+    if resolved.target is not None:
+        arguments["target"] = resolved.target
+    try:
+        parameters = inspect.signature(factory).parameters
+    except (TypeError, ValueError):
+        return factory(**arguments)
+    names = {
+        name
+        for name, parameter in parameters.items()
+        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+    }
+    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+    if "context" in names:
+        arguments["context"] = context
+    unknown = sorted(set(arguments) - names)
+    if unknown and not takes_any:
+        raise WorkloadError(_unknown_options(resolved, unknown, names))
+    return factory(**arguments)
+
+
+def _unknown_options(resolved: Resolved, unknown: list[str], names: set[str]) -> str:
+    if {"num_envs", "seed"} & set(unknown):
+        return (
+            f"The factory of {resolved.name!r} takes no parameter {' and no parameter '.join(unknown)}: "
+            "a factory is called with num_envs and seed."
+        )
+    offered = sorted(names - {"num_envs", "seed", "context", "target"})
+    has = f"It has: {', '.join(offered)}." if offered else "It has no options."
+    return f"{resolved.name!r} has no option {', '.join(map(repr, unknown))}. {has}"

@@ -1,0 +1,1 @@
+"""Starting agents, the common window, deadlines, counters and teardown."""

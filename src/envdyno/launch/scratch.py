@@ -1,0 +1,67 @@
+"""The scratch folder of one session: the agent's import path, logs and raw samples.
+
+It lives in the system's folder for temporary files and is removed at the end, also when the control is
+killed (by the sentinel).
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import uuid
+from pathlib import Path
+from types import TracebackType
+
+import envdyno
+from envdyno.launch.reaping import end_processes
+from envdyno.launch.sentinel import Sentinel
+
+AGENT_PARTS = ("__init__.py", "_version.py", "placement.py", "agent", "suite")
+"""What of this package a worker can import. Links, so that compiled files are shared."""
+
+
+class ScratchError(OSError):
+    """There is no folder to work in; the text is a sentence for the user."""
+
+
+class Scratch:
+    """A temporary folder, a token that marks the processes of this session, and a sentinel for both."""
+
+    def __init__(self) -> None:
+        """Make the folder and start the sentinel.
+
+        Raises:
+            ScratchError: no temporary folder can be written.
+        """
+        try:
+            self.folder = Path(tempfile.mkdtemp(prefix="envdyno-"))
+            self.agent_path = self.folder / "agent-path"
+            package = self.agent_path / "envdyno"
+            package.mkdir(parents=True)
+            for part in AGENT_PARTS:
+                (package / part).symlink_to(Path(envdyno.__file__).parent / part)
+        except OSError as error:
+            raise ScratchError(
+                f"A run needs a folder for temporary files, and none can be written ({error}). "
+                "Set TMPDIR to a folder that can."
+            ) from error
+        self.token = uuid.uuid4().hex
+        self._sentinel = Sentinel(self.token, self.folder)
+
+    def __enter__(self) -> Scratch:
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End what is still running, remove the folder and dismiss the sentinel."""
+        end_processes(self.token)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self._sentinel.dismiss()
+
+    def new_folder(self, name: str) -> Path:
+        """Make and return a folder for one run's logs and samples."""
+        folder = self.folder / name
+        folder.mkdir(parents=True)
+        return folder

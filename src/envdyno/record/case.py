@@ -1,0 +1,44 @@
+"""What was asked for: a named workload with all its options fixed, and how it was to be measured."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from enum import Enum
+from typing import Any
+
+from pydantic import Field
+
+from envdyno.record.model import Shape
+
+
+class Mode(str, Enum):
+    """What is measured."""
+
+    WINDOW = "window"
+    """Throughput in a common window of fixed length."""
+    LATENCY = "latency"
+    """The time of each of a fixed number of vector steps."""
+
+
+class CaseRecord(Shape):
+    """One case, as it was run. Everything here is part of its identity."""
+
+    workload: str = Field(description="name or module:attribute, as the user gave it")
+    options: dict[str, Any] = Field(default_factory=dict, description="the workload's own options")
+    num_envs: int = Field(description="total batch over all workers")
+    shares: tuple[int, ...] = Field(description="environments of each worker")
+    seed: int
+    actions: str = Field(description="random, zero or fixed")
+    warmup_steps: int = Field(description="vector steps of a warm-up round, first step not counted")
+    mode: Mode
+    window_s: float | None = Field(description="length of the window; null in latency mode")
+    steps: int | None = Field(description="vector steps of each worker; null in window mode")
+    timing: str = Field(default="throughput", description="throughput or attribution")
+    numa: str = Field(description="how placements were chosen, as asked")
+    placements: tuple[str, ...] = Field(description="CPUs and memory of each worker, in words")
+
+    def config_hash(self) -> str:
+        """Return a SHA-256 over all fields; equal hashes mean that the same was asked for."""
+        text = json.dumps(self.to_json(), sort_keys=True, allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,100 @@
+"""The record of one run: one strict JSON object."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from envdyno.record.case import CaseRecord
+from envdyno.record.fingerprint import Fingerprint
+from envdyno.record.model import Shape
+from envdyno.record.status import FailureRecord, Status, Warning_
+from envdyno.record.worker import Totals, WorkerRecord
+
+SCHEMA: Literal["envdyno.run/1"] = "envdyno.run/1"
+
+
+class Throughput(Shape):
+    """The headline and what stands beside it. All rates are totals over one elapsed time."""
+
+    transitions_per_s: float = Field(description="transitions / elapsed_s")
+    elapsed_s: float = Field(description="length of the common window, or from first start to last end")
+    vector_steps_per_s: float
+    substeps_per_s: float | None = Field(description="physics steps of single environments")
+    real_time_factor: float | None = Field(description="simulated seconds of all environments a second")
+    transitions_per_cpu_s: float | None = Field(description="transitions per second of CPU time")
+    episodes_per_s: float | None
+    resets_per_step: float | None = Field(description="episodes that ended in a vector step, on average")
+    formula: str
+    edge_mode: Literal["host_return", "synchronized"] = Field(
+        description="whether work in flight was waited for at the window's edges"
+    )
+    edge_share: float | None = Field(
+        description="transitions of one vector step of every worker, as a share of all: the edges' resolution"
+    )
+    start_skew_s: float | None = Field(description="between the first and the last worker's first completion")
+    straggler_index: float | None = Field(
+        description="best over worst rate of an environment among workers; 1 is even"
+    )
+
+
+class MachineUse(Shape):
+    """What was used while the window was open. Load is in cores: seconds of CPU time a second."""
+
+    elapsed_s: float
+    cpu_s: float = Field(description="of all workers' process trees")
+    cpu_cores: float
+    control_cpu_s: float
+    control_cores: float
+    foreign_cores_chosen: float = Field(description="what everything else used on the chosen CPUs")
+    foreign_cores_machine: float
+    steal_s: float | None
+    throttled_s: float | None = Field(description="time the CPU quota stopped the control's cgroup")
+    pressure_s: dict[str, float | None] = Field(description="stall time by resource (PSI)")
+
+
+class SoftwareRecord(Shape):
+    """What the workers really loaded."""
+
+    python: str
+    implementation: str
+    executable: str
+    distributions: dict[str, str] = Field(description="name and version of what was imported")
+    origins: tuple[dict[str, Any], ...] = Field(default=(), description="modules under test, path and hash")
+
+
+class RunRecord(Shape):
+    """One independent measurement of one case: fresh processes, build, warm-up, window, tear-down."""
+
+    schema_: Literal["envdyno.run/1"] = Field(default=SCHEMA, alias="schema", serialization_alias="schema")
+    run_id: str
+    status: Status
+    started_at: str = Field(description="UTC, ISO 8601")
+    command: tuple[str, ...] = Field(description="arguments that repeat this run")
+    envdyno_version: str
+    protocol_version: int
+    case: CaseRecord
+    config_hash: str
+    failure: FailureRecord | None = None
+    spec: dict[str, Any] | None = Field(default=None, description="shapes, dtypes, bounds, substeps, autoreset")
+    throughput: Throughput | None = None
+    totals: Totals | None = Field(default=None, description="sums over the workers, inside the window")
+    reward_mean: float | None = Field(default=None, description="per transition")
+    workers: tuple[WorkerRecord, ...] = ()
+    skipped_nodes: dict[str, str] = Field(default_factory=dict, description="node and why it has no worker")
+    machine: MachineUse | None = None
+    software: SoftwareRecord | None = None
+    fingerprint: Fingerprint | None = None
+    warnings: tuple[Warning_, ...] = ()
+    absent: dict[str, str] = Field(default_factory=dict, description="fields that are null, and why")
+    overhead_s: float | None = Field(
+        default=None, description="time of the run beyond its stages and its window"
+    )
+    phases: dict[str, Any] | None = Field(default=None, description="attribution runs only: the tree of phases")
+
+    model_config = Shape.model_config | {"populate_by_name": True, "serialize_by_alias": True}
+
+    def to_line(self) -> str:
+        """Return the record as one line of strict JSON."""
+        return self.model_dump_json(by_alias=True)

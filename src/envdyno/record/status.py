@@ -1,0 +1,71 @@
+"""How a run ended, and what makes its figures doubtful."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from pydantic import Field
+
+from envdyno.record.model import Shape
+
+
+class Status(str, Enum):
+    """Every planned run ends in one of these."""
+
+    OK = "ok"
+    FAILED = "failed"
+    TIMEOUT = "timeout"
+    KILLED = "killed"
+    INVALID = "invalid"
+    """Measured, but what was measured is no valid work, e.g. rows that were not finite."""
+    INTERRUPTED = "interrupted"
+    SKIPPED = "skipped"
+
+
+class FailureRecord(Shape):
+    """The first cause of a run that did not end well."""
+
+    kind: str = Field(description="usage, exception, exit, signal, deadline, protocol, launch or interrupt")
+    worker: int | None = Field(description="the worker that failed first")
+    stage: str | None = Field(description="the stage it was in")
+    message: str = Field(description="finished sentences for a person")
+    exception: str | None = None
+    traceback: str | None = None
+    signal: str | None = None
+    exit_code: int | None = None
+    log_tail: tuple[str, ...] = Field(default=(), description="the last lines of the worker's log")
+
+
+class Doubt(str, Enum):
+    """What makes a figure doubtful, or has to be read with it."""
+
+    FOREIGN_LOAD = "foreign_load"
+    STEAL = "steal"
+    THROTTLED = "throttled"
+    NOT_STEADY = "not_steady"
+    TREND = "trend"
+    FEW_STEPS = "few_steps"
+    NO_RESETS = "no_resets"
+    PLACEMENT = "placement"
+    AUDIT = "audit"
+    OVER_QUOTA = "over_quota"
+    MEMORY_SHORT = "memory_short"
+    UNBOUND_BALANCING = "unbound_balancing"
+    MIXED_CORES = "mixed_cores"
+    IDLE_CPUS = "idle_cpus"
+    NONFINITE = "nonfinite"
+    COUNTING_ASSUMED = "counting_assumed"
+    STRAGGLER = "straggler"
+    LEFT_PROCESSES = "left_processes"
+    BAD_EXIT = "bad_exit"
+    CONTROL_LOAD = "control_load"
+    WORKER_COUNT = "worker_count"
+    RAW_THINNED = "raw_thinned"
+
+
+class Warning_(Shape):  # noqa: N801 (Warning is a built-in name)
+    """One thing that makes a figure doubtful, and what to do about it."""
+
+    code: Doubt
+    message: str = Field(description="a finished sentence: what was found")
+    remedy: str = Field(default="", description="what to do about it")
