@@ -1,0 +1,54 @@
+"""Which threads of a process belong together, guessed from their names and when they started."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from envdyno.agent.placement.threads import Thread
+
+_TOGETHER_S = 0.011
+"""A pool starts its threads in one go; the kernel tells starting times to a hundredth of a second."""
+
+
+@dataclass(frozen=True)
+class ThreadPool:
+    """Threads of one name (but for numbers at its end) that started one right after the other."""
+
+    name: str
+    threads: tuple[Thread, ...]
+
+    @property
+    def cpu_time_s(self) -> float | None:
+        """CPU time of all its threads; None when it cannot be read."""
+        times = [thread.cpu_time_s for thread in self.threads]
+        return None if None in times else sum(time for time in times if time is not None)
+
+
+def find_pools(threads: Sequence[Thread], main: int) -> tuple[ThreadPool, ...]:
+    """The pools among all threads but the main one.
+
+    The size of a pool tells for how many CPUs it was made. The count of all threads does not: two pools made
+    for the same CPUs may well take turns, and most processes have threads that only wait.
+    """
+    pools: list[list[Thread]] = []
+    for thread in sorted(threads, key=lambda item: (item.start_s or 0.0, item.tid)):
+        if thread.tid == main:
+            continue
+        if pools and _belong_together(pools[-1][-1], thread):
+            pools[-1].append(thread)
+        else:
+            pools.append([thread])
+    return tuple(ThreadPool(_stem(pool[0].name), tuple(pool)) for pool in pools)
+
+
+def _belong_together(first: Thread, second: Thread) -> bool:
+    if _stem(first.name) != _stem(second.name):
+        return False
+    if first.start_s is None or second.start_s is None:
+        return True
+    return second.start_s - first.start_s <= _TOGETHER_S
+
+
+def _stem(name: str) -> str:
+    return name.rstrip("0123456789").rstrip("-_ #:") or name
