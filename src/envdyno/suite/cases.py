@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
+from functools import partial
 from typing import TypeVar
 
 from envdyno.agent.workloads.contract import BuildContext
-from envdyno.suite.direct.go2_joystick_flat import Go2JoystickFlat
+from envdyno.suite.direct.velocity import DirectVelocityEnvironment
 from envdyno.suite.engines.contract import Engine, EngineRequest
 from envdyno.suite.engines.load import EngineName, make_engine
 from envdyno.suite.environment import SuiteEnvironment, TaskSize
 from envdyno.suite.streams import Streams
-from envdyno.suite.tasks import go2_joystick_flat
+from envdyno.suite.tasks.g1_walk_flat import G1_WALK_FLAT
+from envdyno.suite.tasks.go2_joystick_flat import GO2_JOYSTICK_FLAT
 
 
 class Runtime(str, Enum):
@@ -29,7 +31,8 @@ class Runtime(str, Enum):
 _Choice = TypeVar("_Choice", bound=Enum)
 _Maker = Callable[[Engine, int, int, Streams], SuiteEnvironment]
 _TASKS: dict[str, tuple[TaskSize, dict[Runtime, _Maker]]] = {
-    "go2_joystick_flat": (go2_joystick_flat.SIZE, {Runtime.DIRECT: Go2JoystickFlat}),
+    task.size.name: (task.size, {Runtime.DIRECT: partial(DirectVelocityEnvironment, task)})
+    for task in (GO2_JOYSTICK_FLAT, G1_WALK_FLAT)
 }
 
 
@@ -71,4 +74,13 @@ def go2_joystick_flat_mujoco(
     """Unitree Go2 follows velocity commands, on MuJoCo."""
     return build(
         "go2_joystick_flat", "mujoco", num_envs=num_envs, seed=seed, threads=context.threads, runtime=runtime
+    )
+
+
+def g1_walk_flat_mujoco(
+    num_envs: int, seed: int, context: BuildContext, runtime: str = "direct"
+) -> SuiteEnvironment:
+    """Unitree G1 walks after velocity commands, on MuJoCo."""
+    return build(
+        "g1_walk_flat", "mujoco", num_envs=num_envs, seed=seed, threads=context.threads, runtime=runtime
     )

@@ -16,5 +16,13 @@ SUITE: tuple[Registration, ...] = (
         install="pip install envdyno",
         group=_GROUP,
     ),
+    Registration(
+        "g1_walk_flat/mujoco",
+        "envdyno.suite.cases:g1_walk_flat_mujoco",
+        "Unitree G1 walks after velocity commands on flat ground, MuJoCo",
+        requires=_MUJOCO,
+        install="pip install envdyno",
+        group=_GROUP,
+    ),
 )
 """In the order in which they are listed."""

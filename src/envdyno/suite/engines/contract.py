@@ -54,6 +54,8 @@ class Engine(Protocol):
     """As in the names of cases."""
     package: str
     """Top-level module whose code does the stepping."""
+    joint_range: FloatArray
+    """(2, joints): lowest and highest angle of every joint, rad."""
     qpos: FloatArray
     """(num_envs, 7 + joints), after the latest step."""
     qvel: FloatArray

@@ -52,6 +52,7 @@ class MujocoEngine:
         self._state[:, self._qpos_columns] = model.qpos0
         self._state[:, 0] = _START_S
         self._buffers = {count: _Trajectory(model, num_envs, count, size) for count in {1, substeps}}
+        self.joint_range = np.ascontiguousarray(model.jnt_range[1:].T, np.float32)
         self._row_scratch = np.empty(num_envs)
         self.qpos = self._state[:, self._qpos_columns].astype(np.float32)
         self.qvel = self._state[:, self._qvel_columns].astype(np.float32)
