@@ -28,7 +28,7 @@ def end_with_parent() -> None:
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)
 
 
-def bootstrap(argv: list) -> None:
+def bootstrap(argv: "list[str]") -> None:
     """Apply the placement of ``argv`` and execute the worker; does not return."""
     interpreter, read_fd, write_fd, placement_json = argv
     package_root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -53,7 +53,8 @@ def bootstrap(argv: list) -> None:
     }
     os.write(int(write_fd), encode(FromWorker.PLACED, body))
     worker = os.path.join(package_root, "envdyno", "agent", "start.py")
-    os.execv(interpreter, [interpreter, worker, read_fd, write_fd])
+    arguments = [read_fd, write_fd, placement_json, json.dumps(body["outcome"])]
+    os.execv(interpreter, [interpreter, worker, *arguments])
 
 
 if __name__ == "__main__":

@@ -26,9 +26,7 @@ def extend_path(folders: tuple[str, ...]) -> None:
     A side's tree may replace an installed package; a file called ``random.py`` beside it may not replace
     the standard library under the agent's feet.
     """
-    installed = (
-        index for index, entry in enumerate(sys.path) if entry.rstrip("/").endswith(SITE_FOLDERS)
-    )
+    installed = (index for index, entry in enumerate(sys.path) if entry.rstrip("/").endswith(SITE_FOLDERS))
     at = next(installed, len(sys.path))
     sys.path[at:at] = folders
     importlib.invalidate_caches()
@@ -48,9 +46,7 @@ def import_workload(job: Job) -> tuple[Resolved, Callable[..., Any]]:
 
 def build_workload(job: Job, resolved: Resolved, factory: Callable[..., Any]) -> BuiltWorkload:
     """Build the workload and bring it to a start state."""
-    context = BuildContext(
-        job.worker, job.workers, job.cpus, job.threads, job.timing is Timing.ATTRIBUTION
-    )
+    context = BuildContext(job.worker, job.workers, job.cpus, job.threads, job.timing is Timing.ATTRIBUTION)
     built = call_factory(
         resolved,
         factory,

@@ -35,7 +35,9 @@ def current_stage() -> Stage:
 class Ledger:
     """How long each stage took, in seconds, and a call for every stage that begins."""
 
-    def __init__(self, announce: Callable[[Stage], None], clock: Callable[[], int] = time.monotonic_ns) -> None:
+    def __init__(
+        self, announce: Callable[[Stage], None], clock: Callable[[], int] = time.monotonic_ns
+    ) -> None:
         """Announce beginnings by ``announce``; read nanoseconds from ``clock``."""
         self._announce = announce
         self._clock = clock

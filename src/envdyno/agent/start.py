@@ -10,4 +10,4 @@ if __name__ == "__main__":
     sys.path[0] = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     from envdyno.agent.worker import main
 
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    main(sys.argv[1:])

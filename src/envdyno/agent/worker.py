@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import faulthandler
+import itertools
+import json
 import signal
 import sys
 import time
 import traceback
 from array import array
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NoReturn
@@ -22,7 +25,9 @@ from envdyno.agent.measure.raw_samples import write_npy
 from envdyno.agent.measure.step_log import StepLog, Totals, as_tally
 from envdyno.agent.measure.warmup import warm_up
 from envdyno.agent.measure.window import Edges
-from envdyno.agent.placement.verify import audit
+from envdyno.agent.placement.outcome import Outcome
+from envdyno.agent.placement.placement import Placement
+from envdyno.agent.placement.verify import Audit, audit
 from envdyno.agent.protocol import Channel, FromWorker, PeerGone, ToWorker, finite
 from envdyno.agent.stages import Ledger, Stage, current_stage
 from envdyno.agent.workloads.registry import WorkloadError
@@ -37,19 +42,30 @@ class Terminated(BaseException):
     """The control asked this process to end (SIGTERM). Not an ``Exception``: no workload may catch it."""
 
 
-def main(read_fd: int, write_fd: int) -> NoReturn:
-    """Serve one job over the two pipes, and end."""
-    channel = Channel(read_fd, write_fd)
+class TooLate(RuntimeError):
+    """The order to measure came after the start of the window."""
+
+
+def main(arguments: Sequence[str]) -> NoReturn:
+    """Serve one job, and end.
+
+    Args:
+        arguments: the file descriptors to read from and to write to, the placement and what came of
+            binding it, both as JSON.
+    """
+    channel = Channel(int(arguments[0]), int(arguments[1]))
+    placement = Placement.from_json(json.loads(arguments[2]))
+    bound = Outcome.from_json(json.loads(arguments[3]))
     # On a hang the control sends SIGUSR2 first: the stacks of all threads then end up in the log.
     faulthandler.enable()
     faulthandler.register(signal.SIGUSR2, all_threads=True)
     signal.signal(signal.SIGTERM, _terminate)
     try:
         job = Job.from_json(channel.receive())
-        Worker(job, channel).run()
+        Worker(job, channel, placement, bound).run()
     except (PeerGone, Terminated, BrokenPipeError):
         sys.exit(1)
-    except BaseException as error:  # noqa: BLE001 (also SystemExit: a workload may call sys.exit)
+    except BaseException as error:  # also SystemExit: a workload may call sys.exit
         channel.send(FromWorker.FAILED, **describe_failure(error))
         sys.exit(1)
     sys.exit(0)
@@ -77,9 +93,12 @@ def describe_failure(error: BaseException) -> dict[str, Any]:
 class Worker:
     """One worker's way through the stages of a run."""
 
-    def __init__(self, job: Job, channel: Channel) -> None:
-        """Take the job and the pipes to report over."""
+    def __init__(self, job: Job, channel: Channel, placement: Placement, bound: Outcome) -> None:
+        """Take the job, the pipes to report over, and where this process was put."""
         self._job = job
+        self._placement = placement
+        self._bound = bound
+        self._audited: Audit | None = None
         self._channel = channel
         self._ledger = Ledger(lambda stage: channel.send(FromWorker.STAGE, stage=stage.value))
         self._hash: dict[str, Any] = {"value": None, "after_steps": 0}
@@ -91,7 +110,9 @@ class Worker:
         with self._ledger.stage(Stage.BUILD):
             workload = build_workload(self._job, resolved, factory)
         if self._job.purpose is Purpose.DESCRIBE:
-            self._channel.send(FromWorker.READY, spec=_spec_json(workload.spec), loaded=self._loaded(workload))
+            self._channel.send(
+                FromWorker.READY, spec=_spec_json(workload.spec), loaded=self._loaded(workload)
+            )
             self._close(workload.close)
             return
         stepping = first_step(self._job, workload, self._ledger)
@@ -144,7 +165,9 @@ class Worker:
         return None if observation is None else at(observation())
 
     def _audit(self) -> dict[str, Any]:
-        return audit().to_json()
+        """Look where the threads and pages are now, against the placement and the last look."""
+        self._audited = audit(placement=self._placement, outcome=self._bound, since=self._audited)
+        return self._audited.to_json()
 
     def _loaded(self, workload: Any) -> dict[str, Any]:
         modules = (*workload.spec.modules_under_test, *self._job.modules)
@@ -175,6 +198,11 @@ class Worker:
         return measured if "log" not in measured else self._fold(measured)
 
     def _measure_window(self, stepping: Stepping, order: dict[str, Any]) -> dict[str, Any]:
+        if time.monotonic_ns() >= order["start_ns"]:
+            raise TooLate(
+                "the window began while this worker was still in a vector step that took several times "
+                "as long as those of the warm-up; give a longer --warmup, so that the slowest steps are known"
+            )
         log = StepLog(self._job.num_envs, order["start_ns"], order["end_ns"], SUB_WINDOWS)
         edges = stepping.stepper.log_window(log)
         span = stepping.stepper.work_span
@@ -185,7 +213,7 @@ class Worker:
         log: StepLog = measured.pop("log")
         log.fold()
         times = log.raw_times_ns
-        durations = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+        durations = [later - earlier for earlier, later in itertools.pairwise(times)]
         found = latency(durations)
         measured |= {
             "totals": asdict(log.totals),

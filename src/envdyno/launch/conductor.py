@@ -154,7 +154,9 @@ class Conductor:
             for line in lines:
                 self._take(state, decode(line))
         except (ProtocolError, ValueError) as error:
-            raise RunFailed(self._failure(state, FailureKind.PROTOCOL, f"spoke out of turn. {error}")) from error
+            raise RunFailed(
+                self._failure(state, FailureKind.PROTOCOL, f"spoke out of turn. {error}")
+            ) from error
         if ended and state.pipe_ended_at is None:
             state.pipe_ended_at = self._clock()
             # An ended pipe is always readable: waiting on it would spin.

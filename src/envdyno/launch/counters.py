@@ -107,7 +107,9 @@ def use_between(before: Sample, after: Sample, chosen: Iterable[int]) -> Use:
         foreign_cores_machine=(machine_busy - cpu_s - control) / elapsed,
         foreign_cores_chosen=(chosen_busy - cpu_s - control_on_chosen) / elapsed,
         steal_s=_steal(before.machine, after.machine),
-        pressure_us={name: _less(value, before.pressure_us[name]) for name, value in after.pressure_us.items()},
+        pressure_us={
+            name: _less(value, before.pressure_us[name]) for name, value in after.pressure_us.items()
+        },
         throttled_us=_less(after.throttled_us, before.throttled_us),
     )
 

@@ -95,7 +95,8 @@ def from_exit(worker: int, stage: str, returncode: int) -> Failure:
         FailureKind.EXIT,
         worker,
         stage,
-        f"Worker {worker} ended by itself in stage {stage} with exit code {returncode}, before its work was done.",
+        f"Worker {worker} ended by itself in stage {stage} with exit code {returncode}, "
+        "before its work was done.",
         exit_code=returncode,
     )
 

@@ -135,14 +135,20 @@ REGISTRY: tuple[Fact, ...] = (
     Fact("governor", FactClass.CONTEXT, "", _governor),
     Fact("turbo", FactClass.CONTEXT, "", _turbo),
     Fact("transparent_hugepages", FactClass.CONTEXT, "", _transparent_hugepages),
-    Fact("clock_source", FactClass.CONTEXT, "", lambda root: _text(
-        root, "sys/devices/system/clocksource/clocksource0/current_clocksource")),
+    Fact(
+        "clock_source",
+        FactClass.CONTEXT,
+        "",
+        lambda root: _text(root, "sys/devices/system/clocksource/clocksource0/current_clocksource"),
+    ),
     Fact("command_line", FactClass.CONTEXT, "", lambda root: _text(root, "proc/cmdline")),
     Fact("control_python", FactClass.CONTEXT, "", lambda _root: platform.python_version()),
     Fact("envdyno", FactClass.CONTEXT, "", lambda _root: __version__),
     Fact("load_average", FactClass.VOLATILE, "runnable tasks", _load),
     Fact("clock_mhz", FactClass.VOLATILE, "MHz", _frequency),
-    Fact("available_memory_bytes", FactClass.VOLATILE, "bytes", lambda _root: psutil.virtual_memory().available),
+    Fact(
+        "available_memory_bytes", FactClass.VOLATILE, "bytes", lambda _root: psutil.virtual_memory().available
+    ),
     Fact("uptime_s", FactClass.VOLATILE, "s", lambda _root: round(time.time() - psutil.boot_time())),
 )
 

@@ -78,7 +78,8 @@ class WorkerProcess:
                     FailureKind.LAUNCH,
                     launch.worker,
                     "start",
-                    f"Worker {launch.worker} cannot be started with {launch.python}: {error.strerror or error}.",
+                    f"Worker {launch.worker} cannot be started with {launch.python}: "
+                    f"{error.strerror or error}.",
                 )
             ) from error
         finally:

@@ -130,7 +130,9 @@ def pressure_us(resource: str, root: Path = Path("/proc/pressure")) -> int | Non
         return None
 
 
-def throttled_us(cgroup_root: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")) -> int | None:
+def throttled_us(
+    cgroup_root: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")
+) -> int | None:
     """Return how long the CPU quota has throttled this process's cgroup, in µs, or ``None``.
 
     Reads ``throttled_usec`` of cgroup v2, or ``throttled_time`` (ns) of the v1 CPU controller.

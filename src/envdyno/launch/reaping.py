@@ -25,12 +25,12 @@ def processes_of(token: str, proc: str = "/proc") -> list[int]:
     Zombies have no environment and are not listed. Where there is no procfs, the list is empty.
     """
     wanted = f"{TOKEN_VARIABLE}={token}".encode()
-    found = []
-    with contextlib.suppress(OSError):
-        for name in os.listdir(proc):
-            if name.isdigit() and int(name) != os.getpid() and wanted in _read(f"{proc}/{name}/environ"):
-                found.append(int(name))
-    return sorted(found)
+    try:
+        names = os.listdir(proc)
+    except OSError:
+        return []
+    others = (int(name) for name in names if name.isdigit() and int(name) != os.getpid())
+    return sorted(pid for pid in others if wanted in _read(f"{proc}/{pid}/environ"))
 
 
 def _read(path: str) -> list[bytes]:

@@ -48,7 +48,7 @@ class Scratch:
         self.token = uuid.uuid4().hex
         self._sentinel = Sentinel(self.token, self.folder)
 
-    def __enter__(self) -> Scratch:
+    def __enter__(self) -> Scratch:  # noqa: PYI034 (typing.Self needs Python 3.11)
         """Return itself."""
         return self
 

@@ -77,7 +77,9 @@ class RunRecord(Shape):
     case: CaseRecord
     config_hash: str
     failure: FailureRecord | None = None
-    spec: dict[str, Any] | None = Field(default=None, description="shapes, dtypes, bounds, substeps, autoreset")
+    spec: dict[str, Any] | None = Field(
+        default=None, description="shapes, dtypes, bounds, substeps, autoreset"
+    )
     throughput: Throughput | None = None
     totals: Totals | None = Field(default=None, description="sums over the workers, inside the window")
     reward_mean: float | None = Field(default=None, description="per transition")
@@ -91,7 +93,9 @@ class RunRecord(Shape):
     overhead_s: float | None = Field(
         default=None, description="time of the run beyond its stages and its window"
     )
-    phases: dict[str, Any] | None = Field(default=None, description="attribution runs only: the tree of phases")
+    phases: dict[str, Any] | None = Field(
+        default=None, description="attribution runs only: the tree of phases"
+    )
 
     model_config = Shape.model_config | {"populate_by_name": True, "serialize_by_alias": True}
 

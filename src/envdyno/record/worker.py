@@ -85,7 +85,9 @@ class WorkerRecord(Shape):
     step_time: StepTime | None
     series: tuple[int, ...] = Field(default=(), description="transitions of each sub-window")
     trend: float | None = Field(default=None, description="relative change of the series over the window")
-    entered_s: float | None = Field(default=None, description="from the window's start to the first completion")
+    entered_s: float | None = Field(
+        default=None, description="from the window's start to the first completion"
+    )
     work: WorkSpan | None = None
     use: WorkerUse | None = None
     observation_hash: str | None = Field(default=None, description="SHA-256 after a fixed number of steps")

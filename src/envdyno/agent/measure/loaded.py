@@ -11,9 +11,7 @@ from typing import Any
 def loaded_distributions() -> dict[str, str]:
     """Return name and version of every distribution that a loaded top-level module belongs to."""
     owners = importlib.metadata.packages_distributions()
-    names = {
-        name for module in list(sys.modules) if "." not in module for name in owners.get(module, ())
-    }
+    names = {name for module in list(sys.modules) if "." not in module for name in owners.get(module, ())}
     return {name: importlib.metadata.version(name) for name in sorted(names, key=str.lower)}
 
 

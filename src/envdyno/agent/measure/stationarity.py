@@ -7,6 +7,7 @@ steps do not decide.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -62,4 +63,4 @@ def block_medians(durations: Sequence[float], blocks: int) -> list[float]:
     """Cut ``durations`` into ``blocks`` runs of (nearly) equal length and return the median of each."""
     blocks = min(blocks, len(durations))
     edges = [len(durations) * index // blocks for index in range(blocks + 1)] if blocks else [0]
-    return [median(durations[begin:end]) for begin, end in zip(edges, edges[1:], strict=False)]
+    return [median(durations[begin:end]) for begin, end in itertools.pairwise(edges)]

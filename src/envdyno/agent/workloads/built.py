@@ -44,15 +44,14 @@ def accept(built: Any, name: str, num_envs: int, seed: int) -> BuiltWorkload:
         step = built if callable(built) else None
     if step is None:
         raise WorkloadError(
-            f"The factory of {name!r} returned a {type(built).__name__}, which has no step() and is not callable."
+            f"The factory of {name!r} returned a {type(built).__name__}, "
+            "which has no step() and is not callable."
         )
     spec = getattr(built, "spec", None)
     if not isinstance(spec, WorkloadSpec):
         spec = vector_env_spec(built, num_envs) if vector_env else WorkloadSpec(num_envs)
     if spec.num_envs != num_envs:
-        raise WorkloadError(
-            f"{name!r} was asked for {num_envs} environments and built {spec.num_envs}."
-        )
+        raise WorkloadError(f"{name!r} was asked for {num_envs} environments and built {spec.num_envs}.")
     reset = getattr(built, "reset", None)
     if vector_env:
         reset = _seeded(built.reset, seed)

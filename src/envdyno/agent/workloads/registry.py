@@ -175,7 +175,8 @@ def load_factory(resolved: Resolved) -> Callable[..., Any]:
             f"{resolved.factory!r} is a lambda. A factory needs a name, so that records and error messages "
             "can tell what was built: write it with def."
         )
-    return found
+    factory: Callable[..., Any] = found
+    return factory
 
 
 def _missing_module(resolved: Resolved, module_name: str, error: ModuleNotFoundError) -> str:
@@ -188,7 +189,10 @@ def _missing_module(resolved: Resolved, module_name: str, error: ModuleNotFoundE
             f"There is no module {missing!r} to import {resolved.name!r} from. Workers look in the current "
             "folder and in the interpreter's installed packages."
         )
-    return f"{resolved.name!r} cannot be imported: its module {module_name!r} needs {missing!r}, which is not there."
+    return (
+        f"{resolved.name!r} cannot be imported: its module {module_name!r} needs {missing!r}, "
+        "which is not there."
+    )
 
 
 def call_factory(

@@ -1,4 +1,4 @@
-"""The synthetic workload: takes as long as it is told, ends episodes as often as it is told, and fails on order.
+"""The synthetic workload: as slow as it is told, with resets as it is told, and failing on order.
 
 It needs no NumPy and no engine. Order, windows, counting, deadlines and verdicts are tested with it; with
 ``step_ms=0`` it does nothing at all, which shows what the measuring loop itself costs.

@@ -72,7 +72,9 @@ class FaultPlan:
             raise WorkloadError(f"synthetic has no fault_stage={stage!r}; stages are those of a run.")
         victim = int(options.get("fault_worker", 0))
         mine = worker is None or victim in (-1, worker)
-        return cls(fault, stage, int(options.get("fault_after", 0)), float(options.get("fault_size", 0)), mine)
+        return cls(
+            fault, stage, int(options.get("fault_after", 0)), float(options.get("fault_size", 0)), mine
+        )
 
     def rows_not_finite(self) -> int:
         """Return how many rows are not finite by now."""

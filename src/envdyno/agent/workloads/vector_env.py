@@ -50,8 +50,6 @@ def _observation_specs(space: Any) -> dict[str, ArraySpec]:
         return {}
     inner = getattr(space, "spaces", None)
     if isinstance(inner, dict):
-        return {
-            str(key): spec for key, part in inner.items() if (spec := space_spec(part)) is not None
-        }
+        return {str(key): spec for key, part in inner.items() if (spec := space_spec(part)) is not None}
     spec = space_spec(space)
     return {} if spec is None else {"obs": spec}

@@ -1,0 +1,32 @@
+"""Bad input becomes one sentence on stderr and exit code 2, whichever verb finds it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+import click
+
+from envdyno.agent.placement.errors import PlacementError
+from envdyno.launch.scratch import ScratchError
+from envdyno.plan.usage_error import UsageError
+from envdyno.record.journal import JournalError
+
+
+class Refusal(click.ClickException):
+    """A sentence for the user."""
+
+    exit_code = 2
+
+    def show(self, file: object = None) -> None:  # noqa: ARG002 (click's interface)
+        """Write the sentence to stderr."""
+        click.echo(f"envdyno: {self.format_message()}", err=True)
+
+
+@contextlib.contextmanager
+def refusing() -> Iterator[None]:
+    """Turn errors that are meant for the user into a refusal."""
+    try:
+        yield
+    except (UsageError, JournalError, ScratchError, PlacementError) as error:
+        raise Refusal(str(error)) from error

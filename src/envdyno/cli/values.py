@@ -1,0 +1,103 @@
+"""Values of options: durations, ``key=value`` pairs, deadlines, lists of CPUs."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+import click
+
+from envdyno.agent.placement.cpulist import parse_cpulist
+from envdyno.agent.stages import Stage
+
+UNITS_S = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+class Duration(click.ParamType[float]):
+    """A time span such as 10s, 500ms, 2m or 1h; a bare number is seconds."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return seconds."""
+        if isinstance(value, (int, float)):
+            return float(value)
+        try:
+            return parse_duration(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+def parse_duration(text: str) -> float:
+    """Return the seconds of a time span.
+
+    Raises:
+        ValueError: it is no number with one of the units.
+    """
+    match = re.fullmatch(r"\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*(ms|s|min|m|h|)\s*", text, re.ASCII)
+    if match is None:
+        raise ValueError(f"{text!r} is no time span; write for example 10s, 500ms or 2m.")
+    seconds = float(match[1]) * UNITS_S[match[2] or "s"]
+    if not math.isfinite(seconds):
+        raise ValueError(f"{text!r} is no finite time span.")
+    return seconds
+
+
+def parse_pairs(texts: tuple[str, ...]) -> dict[str, Any]:
+    """Return ``key=value`` texts as a mapping; values are read as JSON where they are JSON.
+
+    Raises:
+        click.BadParameter: a text has no ``=``, no key, or a key comes twice.
+    """
+    pairs: dict[str, Any] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or not key.isidentifier():
+            raise click.BadParameter(f"{text!r} is no option of a workload; write key=value.")
+        if key in pairs:
+            raise click.BadParameter(f"The option {key!r} is given twice.")
+        pairs[key] = parse_literal(value)
+    return pairs
+
+
+def parse_literal(text: str) -> Any:
+    """Return a number, true, false, null or a quoted string as what it is, and anything else as text."""
+    try:
+        value = json.loads(text, parse_constant=_no_constant)
+    except ValueError:
+        return text
+    return text if isinstance(value, (dict, list)) else value
+
+
+def _no_constant(token: str) -> Any:
+    raise ValueError(token)
+
+
+def parse_deadlines(texts: tuple[str, ...]) -> dict[Stage, float]:
+    """Return ``stage=duration`` texts as a mapping.
+
+    Raises:
+        click.BadParameter: there is no such stage, or the duration is none.
+    """
+    deadlines = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        try:
+            deadlines[Stage(name)] = parse_duration(value)
+        except ValueError as error:
+            stages = ", ".join(stage.value for stage in Stage)
+            raise click.BadParameter(
+                f"{text!r} is no deadline; write STAGE=DURATION with one of the stages {stages}."
+            ) from error
+    return deadlines
+
+
+def parse_cpus(text: str | None) -> tuple[int, ...] | None:
+    """Return the CPUs of a list such as 0-3,8.
+
+    Raises:
+        PlacementError: it is no list.
+    """
+    return None if text is None else parse_cpulist(text)

@@ -1,0 +1,123 @@
+"""Runs as CSV: one line a worker, and one for the whole run."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+from envdyno.record.journal import JournalError
+from envdyno.record.run_record import RunRecord
+
+COLUMNS = (
+    "run_id",
+    "started_at",
+    "status",
+    "workload",
+    "options",
+    "num_envs",
+    "worker",
+    "node",
+    "window_s",
+    "steps",
+    "elapsed_s",
+    "transitions_per_s",
+    "transitions_per_cpu_s",
+    "substeps_per_s",
+    "real_time_factor",
+    "vector_steps",
+    "transitions",
+    "reset_rows",
+    "episodes",
+    "nonfinite_rows",
+    "reward_mean",
+    "cpu_s",
+    "foreign_cores_chosen",
+    "rss_bytes",
+    "step_p50_ms",
+    "step_p90_ms",
+    "step_p99_ms",
+    "warnings",
+    "config_hash",
+)
+TOTAL = "all"
+
+
+class CsvTable:
+    """A CSV file that is appended to; the header is written where the file is new.
+
+    Raises:
+        JournalError: the file cannot be opened for appending.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open the file."""
+        try:
+            self._file = path.open("a", newline="", encoding="utf-8")
+        except OSError as error:
+            raise JournalError(
+                f"The table cannot be written to {path}: {error.strerror}. Choose another file or folder."
+            ) from error
+        self._writer = csv.DictWriter(self._file, COLUMNS, restval="", lineterminator="\n")
+        if self._file.tell() == 0:
+            self._writer.writeheader()
+
+    def append(self, record: RunRecord) -> None:
+        """Write the lines of one run; absent figures are empty cells."""
+        self._writer.writerows(rows(record))
+        self._file.flush()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def rows(record: RunRecord) -> list[dict[str, Any]]:
+    """Return the lines of one run by column: the whole run first, then each worker."""
+    case, found = record.case, record.throughput
+    common = {
+        "run_id": record.run_id,
+        "started_at": record.started_at,
+        "status": record.status.value,
+        "workload": _cell(case.workload),
+        "options": _cell(" ".join(f"{key}={value}" for key, value in sorted(case.options.items()))),
+        "window_s": case.window_s,
+        "steps": case.steps,
+        "elapsed_s": found.elapsed_s if found else None,
+        "config_hash": record.config_hash,
+    }
+    whole = {
+        **common,
+        "worker": TOTAL,
+        "num_envs": case.num_envs,
+        **(found.model_dump(include=set(COLUMNS)) if found else {}),
+        **(record.totals.model_dump(include=set(COLUMNS)) if record.totals else {}),
+        "reward_mean": record.reward_mean,
+        "cpu_s": record.machine.cpu_s if record.machine else None,
+        "foreign_cores_chosen": record.machine.foreign_cores_chosen if record.machine else None,
+        "warnings": " ".join(warning.code.value for warning in record.warnings),
+    }
+    workers = [
+        {
+            **common,
+            "worker": worker.worker,
+            "node": worker.placement["node"],
+            "num_envs": worker.num_envs,
+            "transitions_per_s": worker.transitions_per_s,
+            **(worker.totals.model_dump(include=set(COLUMNS)) if worker.totals else {}),
+            "cpu_s": worker.use.cpu_s if worker.use else None,
+            "rss_bytes": worker.use.rss_bytes if worker.use else None,
+            **(
+                {f"step_{name}": getattr(worker.step_time, name) for name in ("p50_ms", "p90_ms", "p99_ms")}
+                if worker.step_time
+                else {}
+            ),
+        }
+        for worker in record.workers
+    ]
+    return [whole, *workers]
+
+
+def _cell(text: str) -> str:
+    """Return text that a spreadsheet does not take for a formula (OWASP, "CSV Injection")."""
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text

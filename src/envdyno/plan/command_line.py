@@ -1,0 +1,51 @@
+"""The arguments that repeat a run."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from envdyno.agent.placement.cpulist import format_cpulist
+from envdyno.agent.placement.placement import MemoryPolicy
+from envdyno.agent.placement.request import Smt
+from envdyno.plan.run_request import RunRequest
+from envdyno.record.case import Mode
+
+
+def run_arguments(request: RunRequest) -> tuple[str, ...]:
+    """Return the command line that asks for the same run, every measuring option written out."""
+    wanted = request.placement
+    arguments = ["envdyno", "run", request.workload, "--num-envs", str(request.num_envs)]
+    if request.mode is Mode.WINDOW:
+        arguments += ["--duration", f"{request.window_s:g}s"]
+    else:
+        arguments += ["--steps", str(request.steps)]
+    arguments += ["--warmup", str(request.warmup_steps), "--actions", request.actions.value]
+    arguments += ["--seed", str(request.seed), "--numa", wanted.numa]
+    arguments += ["--workers-per-node", str(wanted.workers_per_node)]
+    if wanted.cpus is not None:
+        arguments += ["--cpus", format_cpulist(wanted.cpus)]
+    if wanted.memory is not MemoryPolicy.BIND:
+        arguments += ["--mem", wanted.memory.value]
+    if wanted.smt is not Smt.ON:
+        arguments += ["--smt", wanted.smt.value]
+    if request.python != Path(sys.executable):
+        arguments += ["--python", str(request.python)]
+    for probe in request.probes:
+        arguments += ["--probe", probe]
+    for key, value in sorted(request.options.items()):
+        arguments += ["-o", f"{key}={literal(value)}"]
+    return tuple(arguments)
+
+
+def literal(value: Any) -> str:
+    """Return the text that is read back as ``value``: plain for words, JSON for all else."""
+    if not isinstance(value, str):
+        return json.dumps(value)
+    try:
+        json.loads(value)
+    except ValueError:
+        return value
+    return json.dumps(value)

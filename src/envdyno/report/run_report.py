@@ -1,0 +1,163 @@
+"""The result of a run as text: what was measured, the headline, each worker, and what makes it doubtful."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from envdyno.agent.placement.cpulist import format_cpulist
+from envdyno.record.case import Mode
+from envdyno.record.run_record import RunRecord, Throughput
+from envdyno.record.status import Status
+from envdyno.record.worker import Totals, WorkerRecord
+from envdyno.report.columns import aligned
+
+HEADLINE_WIDTH = 32
+UNKNOWN = "-"
+
+
+def report_lines(record: RunRecord) -> list[str]:
+    """Return the report of one run, line by line, without colour."""
+    lines = [heading(record), ""]
+    if record.throughput is not None and record.totals is not None:
+        lines += [f"  {line}" for line in _headline(record, record.throughput, record.totals)]
+        lines.append("")
+        lines += [f"  {line}" for line in _workers(record)]
+    else:
+        lines += [f"  {line}" for line in _failure(record)]
+    warnings = list(_warnings(record))
+    return [*lines, "", *warnings] if warnings else lines
+
+
+def heading(record: RunRecord) -> str:
+    """Return one line: case, batch, workers, machine."""
+    case = record.case
+    count = len(case.shares)
+    nodes = sorted(
+        {str(worker.placement["node"]) for worker in record.workers if worker.placement["node"] is not None}
+    )
+    where = f" on node{'s' * (len(nodes) != 1)} {','.join(nodes)}" if nodes else ", unbound"
+    identity = record.fingerprint.identity if record.fingerprint else {}
+    machine = identity.get("cpu_model") or "unknown CPU"
+    options = "".join(f" {key}={value}" for key, value in sorted(case.options.items()))
+    return (
+        f"{case.workload}{options}   {case.num_envs:,} envs   "
+        f"{count} worker{'s' * (count != 1)}{where}   {machine}, CPUs {identity.get('online_cpus', UNKNOWN)}"
+    )
+
+
+def _headline(record: RunRecord, found: Throughput, totals: Totals) -> Iterator[str]:
+    episodes = "episodes not told" if totals.episodes is None else f"{totals.episodes:,} episodes ended"
+    if record.case.mode is Mode.WINDOW:
+        span = f"{found.elapsed_s:.1f} s window"
+    else:
+        span = f"{record.case.steps:,} vector steps in {found.elapsed_s:.2f} s"
+    rows = totals.transitions + totals.reset_rows
+    reset_share = f" ({100 * totals.reset_rows / rows:.1f} %)" if totals.reset_rows else ""
+    yield _pair(
+        f"{_rate(found.transitions_per_s)} transitions/s",
+        f"{span}, {totals.transitions:,} transitions, "
+        f"{totals.reset_rows:,} reset rows{reset_share}, {episodes}",
+    )
+    cpu = found.transitions_per_cpu_s
+    left = "transitions/CPU-s not known" if cpu is None else f"{_rate(cpu)} transitions/CPU-s"
+    yield _pair(left, _substeps(record, found))
+    if found.resets_per_step is not None:
+        resets = f"{found.resets_per_step:,.2f} resets a vector step"
+        yield _pair(f"{_rate(found.vector_steps_per_s)} vector steps/s", resets)
+    if record.case.mode is Mode.LATENCY:
+        yield from _latency(record.workers)
+
+
+def _rate(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:,.3g}"
+
+
+def _pair(left: str, right: str) -> str:
+    return f"{left.ljust(HEADLINE_WIDTH)}{right}".rstrip()
+
+
+def _substeps(record: RunRecord, found: Throughput) -> str:
+    parts = []
+    substeps = (record.spec or {}).get("substeps")
+    if substeps and found.substeps_per_s is not None:
+        parts.append(
+            f"{substeps} substep{'s' * (substeps != 1)} each: {_rate(found.substeps_per_s)} substeps/s"
+        )
+    if found.real_time_factor is not None:
+        parts.append(f"{_rate(found.real_time_factor)} × real time")
+    return ", ".join(parts)
+
+
+def _latency(workers: Sequence[WorkerRecord]) -> Iterator[str]:
+    for worker in workers:
+        time = worker.step_time
+        if time is not None:
+            yield (
+                f"vector step (worker {worker.worker}): p10 {time.p10_ms:.3f}   p50 {time.p50_ms:.3f}   "
+                f"p90 {time.p90_ms:.3f}   p99 {time.p99_ms:.3f} ms"
+            )
+
+
+def _workers(record: RunRecord) -> list[str]:
+    rows = [("worker", "node", "CPUs", "envs", "share", "step p50", "CPU", "placement")]
+    for worker in record.workers:
+        node = worker.placement["node"]
+        cpus = worker.placement["cpus"]
+        time = worker.step_time
+        rows.append(
+            (
+                str(worker.worker),
+                UNKNOWN if node is None else str(node),
+                format_cpulist(cpus) if cpus else "all",
+                str(worker.num_envs),
+                UNKNOWN if worker.share is None else f"{100 * worker.share:.1f} %",
+                UNKNOWN if time is None else f"{time.p50_ms:.2f} ms",
+                UNKNOWN if worker.use is None else f"{worker.use.cpu_percent:.0f} %",
+                placement_outcome(worker),
+            )
+        )
+    return aligned(rows, right=(3, 4, 5, 6))
+
+
+def placement_outcome(worker: WorkerRecord) -> str:
+    """Return what came of binding, and where the pages are, in words."""
+    outcome = worker.outcome or {}
+    cpu, memory = (outcome.get(part, {}).get("state", "unknown") for part in ("cpu", "memory"))
+    return f"CPU {cpu}, memory {memory}{_residency(worker)}"
+
+
+def _residency(worker: WorkerRecord) -> str:
+    """Return the part of the worker's own pages that lie on its memory nodes, in words."""
+    residency: dict[str, Any] = (worker.audit_after or {}).get("residency") or {}
+    pages: dict[str, int] = residency.get("own_bytes") or {}
+    wanted = worker.placement["memory_nodes"]
+    total = sum(pages.values())
+    if not total or not wanted:
+        return ""
+    share = 100 * sum(pages.get(str(node), 0) for node in wanted) / total
+    return f" ({share:.1f} % on node{'s' * (len(wanted) != 1)} {format_cpulist(wanted)})"
+
+
+def _failure(record: RunRecord) -> Iterator[str]:
+    failure = record.failure
+    if failure is None:
+        verb = (
+            "was measured, but is invalid"
+            if record.status is Status.INVALID
+            else f"ended as {record.status.value}"
+        )
+        yield f"This run {verb}: no figure is given."
+        return
+    yield failure.message
+    if failure.traceback:
+        yield from ("", *failure.traceback.rstrip().splitlines())
+    if failure.log_tail:
+        yield from ("", f"The log of worker {failure.worker} ends with:")
+        yield from (f"  | {line}" for line in failure.log_tail)
+
+
+def _warnings(record: RunRecord) -> Iterator[str]:
+    for warning in record.warnings:
+        remedy = f" {warning.remedy}" if warning.remedy else ""
+        yield f"  ! {warning.message}{remedy}"
