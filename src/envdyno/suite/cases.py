@@ -29,7 +29,7 @@ class Runtime(str, Enum):
 
 
 _Choice = TypeVar("_Choice", bound=Enum)
-_Maker = Callable[[Engine, int, int, Streams], SuiteEnvironment]
+_Maker = Callable[[Engine, int, Streams], SuiteEnvironment]
 _TASKS: dict[str, tuple[TaskSize, dict[Runtime, _Maker]]] = {
     task.size.name: (task.size, {Runtime.DIRECT: partial(DirectVelocityEnvironment, task)})
     for task in (GO2_JOYSTICK_FLAT, G1_WALK_FLAT)
@@ -57,7 +57,7 @@ def build(
     chosen = _choice(Runtime, "runtime", runtime)
     request = EngineRequest(size.robot, num_envs, threads, size.substep_s, size.substeps, size.readout)
     made = make_engine(_choice(EngineName, "engine", engine), request)
-    return makers[chosen](made, num_envs, threads, Streams(seed))
+    return makers[chosen](made, num_envs, Streams(seed))
 
 
 def _choice(kind: type[_Choice], what: str, value: str) -> _Choice:
@@ -83,4 +83,13 @@ def g1_walk_flat_mujoco(
     """Unitree G1 walks after velocity commands, on MuJoCo."""
     return build(
         "g1_walk_flat", "mujoco", num_envs=num_envs, seed=seed, threads=context.threads, runtime=runtime
+    )
+
+
+def g1_walk_flat_motrix(
+    num_envs: int, seed: int, context: BuildContext, runtime: str = "direct"
+) -> SuiteEnvironment:
+    """Unitree G1 walks after velocity commands, on MotrixSim."""
+    return build(
+        "g1_walk_flat", "motrix", num_envs=num_envs, seed=seed, threads=context.threads, runtime=runtime
     )

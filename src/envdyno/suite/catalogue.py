@@ -4,25 +4,31 @@ from __future__ import annotations
 
 from envdyno.agent.workloads.registry import Registration
 
-_GROUP = "suite"
-_MUJOCO = ("mujoco", "numpy")
+_PACKAGES = {
+    "mujoco": (("mujoco", "numpy"), "pip install envdyno"),
+    "motrix": (("motrixsim", "numpy"), "pip install envdyno[motrix]"),
+}
+_ENGINE_NAMES = {"mujoco": "MuJoCo", "motrix": "MotrixSim"}
+
+
+def _case(task: str, engine: str, summary: str) -> Registration:
+    requires, install = _PACKAGES[engine]
+    return Registration(
+        f"{task}/{engine}",
+        f"envdyno.suite.cases:{task}_{engine}",
+        f"{summary}, {_ENGINE_NAMES[engine]}",
+        requires=requires,
+        install=install,
+        group="suite",
+    )
+
+
+_GO2 = "Unitree Go2 follows velocity commands on flat ground"
+_WALK = "Unitree G1 walks after velocity commands on flat ground"
 
 SUITE: tuple[Registration, ...] = (
-    Registration(
-        "go2_joystick_flat/mujoco",
-        "envdyno.suite.cases:go2_joystick_flat_mujoco",
-        "Unitree Go2 follows velocity commands on flat ground, MuJoCo",
-        requires=_MUJOCO,
-        install="pip install envdyno",
-        group=_GROUP,
-    ),
-    Registration(
-        "g1_walk_flat/mujoco",
-        "envdyno.suite.cases:g1_walk_flat_mujoco",
-        "Unitree G1 walks after velocity commands on flat ground, MuJoCo",
-        requires=_MUJOCO,
-        install="pip install envdyno",
-        group=_GROUP,
-    ),
+    _case("go2_joystick_flat", "mujoco", _GO2),
+    _case("g1_walk_flat", "mujoco", _WALK),
+    _case("g1_walk_flat", "motrix", _WALK),
 )
 """In the order in which they are listed."""

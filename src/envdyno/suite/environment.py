@@ -48,11 +48,10 @@ class SuiteEnvironment(ABC):
 
     runtime: str
 
-    def __init__(self, size: TaskSize, engine: Engine, num_envs: int, threads: int, streams: Streams) -> None:
+    def __init__(self, size: TaskSize, engine: Engine, num_envs: int, streams: Streams) -> None:
         """Allocate what every task hands out, and stagger the episodes."""
         self.size, self.engine, self.num_envs, self.streams = size, engine, num_envs, streams
         self.num_joints = size.robot.num_joints
-        self._threads = threads
         self._observations = tuple(
             (
                 np.zeros((num_envs, size.policy_size), np.float32),
@@ -207,7 +206,7 @@ class SuiteEnvironment(ABC):
             substeps=size.substeps,
             step_dt_s=size.step_s,
             episode_limit_steps=size.episode_limit_steps,
-            threads=self._threads,
+            threads=self.engine.threads,
             details={
                 "task": size.name,
                 "robot": size.robot.name,

@@ -22,11 +22,9 @@ class DirectVelocityEnvironment(SuiteEnvironment):
 
     runtime = "direct"
 
-    def __init__(
-        self, task: VelocityTask, engine: Engine, num_envs: int, threads: int, streams: Streams
-    ) -> None:
+    def __init__(self, task: VelocityTask, engine: Engine, num_envs: int, streams: Streams) -> None:
         """Allocate the buffers and start every episode."""
-        super().__init__(task.size, engine, num_envs, threads, streams)
+        super().__init__(task.size, engine, num_envs, streams)
         self.task = task
         joints, robot, feet = self.num_joints, task.size.robot, len(task.size.robot.feet)
         self._default_pose = np.asarray(robot.default_pose, np.float32)

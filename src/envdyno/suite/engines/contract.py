@@ -54,6 +54,8 @@ class Engine(Protocol):
     """As in the names of cases."""
     package: str
     """Top-level module whose code does the stepping."""
+    threads: int
+    """Threads that it steps with."""
     joint_range: FloatArray
     """(2, joints): lowest and highest angle of every joint, rad."""
     qpos: FloatArray

@@ -37,14 +37,15 @@ class MujocoEngine:
         """Compile the robot and allocate every buffer."""
         num_envs, substeps = request.num_envs, request.substeps
         self._substep_s, self._substeps, self._num_envs = request.substep_s, substeps, num_envs
+        self.threads = max(1, request.threads)
         _quieten_warnings()
         model = mujoco.MjModel.from_xml_string(_with_sensors(request.robot.xml(), request.readout))
         model.opt.timestep = request.substep_s
         self.model = model
         # rollout wants one model a row; they are all the same object.
         self._models = [model] * num_envs
-        self._data = [mujoco.MjData(model) for _ in range(max(1, request.threads))]
-        self._pool = rollout.Rollout(nthread=request.threads if request.threads > 1 else 0)
+        self._data = [mujoco.MjData(model) for _ in range(self.threads)]
+        self._pool = rollout.Rollout(nthread=self.threads if self.threads > 1 else 0)
         size = mujoco.mj_stateSize(model, int(mujoco.mjtState.mjSTATE_FULLPHYSICS))
         self._qpos_columns = slice(1, 1 + model.nq)
         self._qvel_columns = slice(1 + model.nq, 1 + model.nq + model.nv)
