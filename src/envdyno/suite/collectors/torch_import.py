@@ -1,0 +1,27 @@
+"""PyTorch, for collectors that act by a network; imported when such a collector is built."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+
+class TorchMissingError(ImportError):
+    """PyTorch is not installed; the text says what to install."""
+
+
+def import_torch() -> Any:
+    """Import PyTorch.
+
+    Raises:
+        TorchMissingError: it is not installed.
+    """
+    try:
+        return importlib.import_module("torch")
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise TorchMissingError(
+            "The policy 'torch' needs the package 'torch', which is not installed: install envdyno[torch], "
+            "or take actions from the ring with -o policy=none."
+        ) from error
