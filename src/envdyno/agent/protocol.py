@@ -141,7 +141,7 @@ class Channel:
         self._buffer = LineBuffer()
         self._lines: list[bytes] = []
 
-    def send(self, kind: FromWorker, **body: Any) -> None:
+    def send(self, kind: FromWorker, /, **body: Any) -> None:
         """Send one message, whole."""
         data = memoryview(encode(kind, body))
         while data:

@@ -105,7 +105,7 @@ class Conductor:
                 os.close(state.pidfd)
                 state.pidfd = None
 
-    def send_all(self, kind: ToWorker, **body: Any) -> None:
+    def send_all(self, kind: ToWorker, /, **body: Any) -> None:
         """Send the same message to every worker."""
         for state in self.states:
             state.process.send(kind, **body)

@@ -101,7 +101,7 @@ class WorkerProcess:
         """Whether half a message has arrived."""
         return self._buffer.torn
 
-    def send(self, kind: ToWorker, **body: Any) -> None:
+    def send(self, kind: ToWorker, /, **body: Any) -> None:
         """Send one message. A worker that is gone is found by its exit, not here."""
         with contextlib.suppress(BrokenPipeError):
             os.write(self._write_fd, encode(kind, body))
