@@ -73,11 +73,18 @@ def parse_numa(text: str) -> Numa:
             return Numa(scope)
     if word.startswith("gpu:") and word[4:].strip():
         return Numa(Scope.GPU, gpu=word[4:].strip())
-    if word[:1].isdigit() or word[:1] == ",":
-        nodes = parse_cpulist(word)
-        if nodes:
-            return Numa(Scope.NODES, nodes=nodes)
+    nodes = _node_list(word)
+    if nodes:
+        return Numa(Scope.NODES, nodes=nodes)
     raise PlacementError(
         f"--numa {text!r} is not known; "
         "use auto, off, a list of nodes such as 0,1, gpu:K, per-l3 or per-class."
     )
+
+
+def _node_list(word: str) -> tuple[int, ...]:
+    """The ids in a list; none when it is no list."""
+    try:
+        return parse_cpulist(word)
+    except PlacementError:
+        return ()
