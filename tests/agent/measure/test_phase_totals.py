@@ -33,6 +33,10 @@ def test_a_source_that_was_reset_within_the_window_is_refused(after: list[PhaseT
         difference([PhaseTotal("a", 5, 1)], after)
 
 
+def test_calls_that_one_read_does_not_tell_are_not_told_of_the_window() -> None:
+    assert difference([PhaseTotal("a", 5, None)], [PhaseTotal("a", 9, None)]) == (PhaseTotal("a", 4, None),)
+
+
 def test_workers_are_summed_path_by_path() -> None:
     first = [PhaseTotal("a", 5, 1, 5), PhaseTotal("b", 1, 1, 1)]
     second = [PhaseTotal("a", 7, 2, None)]
@@ -48,4 +52,4 @@ def test_names_that_end_a_path_are_known_already() -> None:
 def test_summing_workers_loses_no_time_and_no_call(parts: list[list[PhaseTotal]]) -> None:
     total = summed(parts)
     assert sum(t.wall_ns for t in total) == sum(t.wall_ns for part in parts for t in part)
-    assert sum(t.calls for t in total) == sum(t.calls for part in parts for t in part)
+    assert sum(t.calls or 0 for t in total) == sum(t.calls or 0 for part in parts for t in part)

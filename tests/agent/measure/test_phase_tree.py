@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from envdyno.agent.measure.phase_tree import (
-    CallCounts,
     ObserverEffect,
     PhaseNode,
     PhaseStatus,
@@ -122,11 +121,11 @@ def test_one_child_without_cpu_time_leaves_the_remainder_without() -> None:
 
 
 def test_calls_are_absent_where_the_source_does_not_count_them() -> None:
-    tree = build_tree(
-        [PhaseTotal("a", MS, 1), PhaseTotal("b", 0, 0)], vector_steps=1, wall_ns=MS, calls=CallCounts.NOT_TOLD
-    )
+    window = [PhaseTotal("a", MS, None), PhaseTotal("b", 0, None)]
+    tree = build_tree(window, vector_steps=1, wall_ns=MS)
     assert node(tree, "a").calls_per_step is None
-    assert node(tree, "b").calls_per_step == 0.0, "that it never ran is told"
+    never = node(tree, "b")
+    assert (never.status, never.calls_per_step) == (PhaseStatus.NEVER_RAN, 0.0), "that much is told"
 
 
 @pytest.mark.parametrize(("steps", "wall_ns"), [(0, MS), (1, 0)])
@@ -182,7 +181,7 @@ def test_a_reference_split_of_a_step_comes_out_as_published() -> None:
 paths = st.lists(st.sampled_from("abc"), min_size=1, max_size=3, unique=True).map("/".join)
 windows = st.dictionaries(
     paths,
-    st.tuples(st.integers(0, 10**12), st.integers(0, 100), st.none() | st.integers(0, 10**12)),
+    st.tuples(st.integers(0, 10**12), st.none() | st.integers(0, 100), st.none() | st.integers(0, 10**12)),
     max_size=10,
 ).map(lambda known: [PhaseTotal(path, *rest) for path, rest in known.items()])
 

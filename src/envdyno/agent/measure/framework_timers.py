@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from envdyno.agent.measure.phase_totals import added
 from envdyno.agent.workloads.contract import PhaseTotal
 
 
@@ -46,8 +47,8 @@ CPU timers tick in 10 ms (``os.times``): of no use in one step, fair as a sum ov
 class StepTimers:
     """Adds up a flat dictionary of times in milliseconds, one for each vector step.
 
-    A key counts a call in each step in which it is above 0. Frameworks of this kind write 0 both for "not on
-    the path" and for "ran in no time", so a key that was never above 0 comes out as never run.
+    Calls are not told by such a source. It writes 0 both for "not on the path" and for "ran in no time", so a
+    key that was never above 0 comes out as never run.
     """
 
     def __init__(self, timers: Sequence[TimerKey]) -> None:
@@ -55,7 +56,6 @@ class StepTimers:
         self._timers = tuple(timers)
         self._wall_ms = [0.0] * len(self._timers)
         self._cpu_ms = [0.0] * len(self._timers)
-        self._calls = [0] * len(self._timers)
         self._present = [False] * len(self._timers)
         self._cpu_present = [False] * len(self._timers)
 
@@ -66,20 +66,18 @@ class StepTimers:
             if wall_ms is None:
                 continue
             self._present[index] = True
-            if wall_ms > 0.0:
-                self._wall_ms[index] += float(wall_ms)
-                self._calls[index] += 1
+            self._wall_ms[index] += float(wall_ms)
             if timer.cpu_key is not None and (cpu_ms := timing.get(timer.cpu_key)) is not None:
                 self._cpu_present[index] = True
                 self._cpu_ms[index] += float(cpu_ms)
 
     def totals(self) -> tuple[PhaseTotal, ...]:
-        """Running totals of the keys that have been there so far. ``calls`` are steps, not entries."""
+        """Running totals of the keys that have been there so far."""
         return tuple(
             PhaseTotal(
                 timer.path,
                 round(self._wall_ms[index] * 1e6),
-                self._calls[index],
+                None,
                 round(self._cpu_ms[index] * 1e6) if self._cpu_present[index] else None,
             )
             for index, timer in enumerate(self._timers)
@@ -126,8 +124,8 @@ def scope_totals(roots: Iterable[Scope], renamed: Mapping[str, str] | None = Non
 
     def visit(scope: Scope, prefix: str) -> None:
         path = prefix + names.get(scope.name, scope.name).replace("/", "_")
-        known = totals.get(path, PhaseTotal(path, 0, 0))
-        totals[path] = PhaseTotal(path, known.wall_ns + int(scope.total_ns), known.calls + int(scope.count))
+        read = PhaseTotal(path, int(scope.total_ns), int(scope.count))
+        totals[path] = added(totals[path], read) if path in totals else read
         for child in scope.children:
             visit(child, path + "/")
 

@@ -219,7 +219,7 @@ class PhaseRecorder:
                 cpu_ns += max(0, now_cpu - began_cpu)
             base = tree.baseline.get(path := node.path(), PhaseTotal(path, 0, 0, 0))
             cpu = cpu_ns - (base.cpu_ns or 0) if with_cpu else None
-            totals.append(PhaseTotal(path, wall_ns - base.wall_ns, calls - base.calls, cpu))
+            totals.append(PhaseTotal(path, wall_ns - base.wall_ns, calls - (base.calls or 0), cpu))
         return tuple(totals)
 
 

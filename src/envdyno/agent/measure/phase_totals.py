@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import operator
+from collections.abc import Callable, Iterable
 
 from envdyno.agent.workloads.contract import PhaseTotal
 
@@ -17,9 +18,13 @@ def difference(before: Iterable[PhaseTotal], after: Iterable[PhaseTotal]) -> tup
     changes = []
     for total in after:
         start = earlier.pop(total.path, PhaseTotal(total.path, 0, 0, 0))
-        cpu_ns = None if total.cpu_ns is None or start.cpu_ns is None else total.cpu_ns - start.cpu_ns
-        change = PhaseTotal(total.path, total.wall_ns - start.wall_ns, total.calls - start.calls, cpu_ns)
-        if change.wall_ns < 0 or change.calls < 0:
+        change = PhaseTotal(
+            total.path,
+            total.wall_ns - start.wall_ns,
+            _both(operator.sub, total.calls, start.calls),
+            _both(operator.sub, total.cpu_ns, start.cpu_ns),
+        )
+        if change.wall_ns < 0 or (change.calls is not None and change.calls < 0):
             raise ValueError(
                 f"The timer of the phase {total.path!r} went back within the window, from {start.wall_ns} to "
                 f"{total.wall_ns} ns. Its source was reset; a window needs totals that only grow."
@@ -34,7 +39,7 @@ def difference(before: Iterable[PhaseTotal], after: Iterable[PhaseTotal]) -> tup
 
 
 def summed(parts: Iterable[Iterable[PhaseTotal]]) -> tuple[PhaseTotal, ...]:
-    """Totals of several workers as one, path by path; CPU time only where every part tells it."""
+    """Totals of several workers as one, path by path; calls and CPU time only where every part tells them."""
     by_path: dict[str, PhaseTotal] = {}
     for part in parts:
         for total in part:
@@ -44,9 +49,13 @@ def summed(parts: Iterable[Iterable[PhaseTotal]]) -> tuple[PhaseTotal, ...]:
 
 
 def added(a: PhaseTotal, b: PhaseTotal) -> PhaseTotal:
-    """Two totals of one path as one; CPU time only where both tell it."""
-    cpu_ns = None if a.cpu_ns is None or b.cpu_ns is None else a.cpu_ns + b.cpu_ns
-    return PhaseTotal(a.path, a.wall_ns + b.wall_ns, a.calls + b.calls, cpu_ns)
+    """Two totals of one path as one; calls and CPU time only where both tell them."""
+    return PhaseTotal(
+        a.path,
+        a.wall_ns + b.wall_ns,
+        _both(operator.add, a.calls, b.calls),
+        _both(operator.add, a.cpu_ns, b.cpu_ns),
+    )
 
 
 def paths_of_names(names: Iterable[str], window: Iterable[PhaseTotal]) -> tuple[str, ...]:
@@ -57,3 +66,7 @@ def paths_of_names(names: Iterable[str], window: Iterable[PhaseTotal]) -> tuple[
     """
     seen = {total.path.rpartition("/")[2] for total in window}
     return tuple(sorted(name for name in names if name not in seen))
+
+
+def _both(combine: Callable[[int, int], int], a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None else combine(a, b)

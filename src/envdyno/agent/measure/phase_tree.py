@@ -34,13 +34,6 @@ class PhaseStatus(str, Enum):
     """No timer covers it; it may have taken any time. It has no figures."""
 
 
-class CallCounts(str, Enum):
-    """Whether the source of the totals counts calls, or only tells times."""
-
-    TOLD = "told"
-    NOT_TOLD = "not_told"
-
-
 @dataclass(frozen=True)
 class Remainder:
     """The part of a parent that no child covers."""
@@ -176,7 +169,6 @@ def build_tree(
     cpu_ns: int | None = None,
     declared: Iterable[str] = (),
     expected: Iterable[str] = (),
-    calls: CallCounts = CallCounts.TOLD,
 ) -> PhaseTree:
     """Arrange the totals of a window under their parents, per vector step.
 
@@ -188,7 +180,6 @@ def build_tree(
         declared: paths whose timer is known to be there. Those without a total are ``never_ran``.
         expected: paths that a reader will look for. Those that are neither timed nor declared are
             ``not_instrumented``. So is a parent that only appears in the paths of its children.
-        calls: whether the source counts calls; if not, ``calls_per_step`` is absent.
 
     Raises:
         ValueError: no vector step was completed, or a path occurs twice.
@@ -207,7 +198,7 @@ def build_tree(
         totals.setdefault(path, PhaseTotal(path, 0, 0))
     for path in expected:
         totals.setdefault(path, None)
-    builder = _Builder(_with_parents(totals), vector_steps, wall_ns, calls)
+    builder = _Builder(_with_parents(totals), vector_steps, wall_ns)
     nodes = builder.level("")
     cpu_ms = None if cpu_ns is None else cpu_ns / vector_steps / 1e6
     step_ms = wall_ns / vector_steps / 1e6
@@ -215,13 +206,10 @@ def build_tree(
 
 
 class _Builder:
-    def __init__(
-        self, totals: Mapping[str, PhaseTotal | None], vector_steps: int, wall_ns: int, calls: CallCounts
-    ) -> None:
+    def __init__(self, totals: Mapping[str, PhaseTotal | None], vector_steps: int, wall_ns: int) -> None:
         self._totals = totals
         self._vector_steps = vector_steps
         self._step_ms = wall_ns / vector_steps / 1e6
-        self._calls = calls
         self._children: dict[str, list[str]] = {}
         for path in totals:
             self._children.setdefault(path.rpartition("/")[0], []).append(path)
@@ -234,16 +222,16 @@ class _Builder:
         total = self._totals[path]
         if total is None:
             return PhaseNode(path, PhaseStatus.NOT_INSTRUMENTED, None, None, None, None, None, children)
-        ran = total.calls > 0 or total.wall_ns > 0
+        ran = bool(total.calls) or total.wall_ns > 0
+        calls = total.calls if ran else 0
         ms = total.wall_ns / self._vector_steps / 1e6
         cpu_ms = None if total.cpu_ns is None else total.cpu_ns / self._vector_steps / 1e6
-        counted = self._calls is CallCounts.TOLD or not ran
         return PhaseNode(
             path=path,
             status=PhaseStatus.TIMED if ran else PhaseStatus.NEVER_RAN,
             ms_per_step=ms,
             share=ms / self._step_ms,
-            calls_per_step=total.calls / self._vector_steps if counted else None,
+            calls_per_step=None if calls is None else calls / self._vector_steps,
             cpu_ms_per_step=cpu_ms,
             remainder=_remainder(ms, cpu_ms, children, self._step_ms) if children else None,
             children=children,

@@ -81,7 +81,8 @@ class PhaseTotal(NamedTuple):
     path: str
     """Names from the outermost phase inwards, joined by ``/``: ``env_step/physics``."""
     wall_ns: int
-    calls: int
+    calls: int | None
+    """Times that the phase was entered; ``None`` where the source tells times only."""
     cpu_ns: int | None = None
     """CPU time of all the process's threads while the phase ran, where the source tells."""
 
