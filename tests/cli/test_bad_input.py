@@ -133,7 +133,20 @@ def test_a_read_only_working_folder_and_home_are_no_hindrance(tmp_path: Path) ->
     """Nothing is written but the temporary files: run where nothing can be created."""
     environ = {**os.environ, "HOME": "/nonexistent"}
     done = subprocess.run(
-        [sys.executable, "-m", "envdyno", "run", "synthetic", "-n", "2", "--numa", "off", "--duration", "0.2s", "--json"],
+        [
+            sys.executable,
+            "-m",
+            "envdyno",
+            "run",
+            "synthetic",
+            "-n",
+            "2",
+            "--numa",
+            "off",
+            "--duration",
+            "0.2s",
+            "--json",
+        ],
         cwd="/proc",
         env=environ,
         capture_output=True,

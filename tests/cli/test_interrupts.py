@@ -70,7 +70,7 @@ def test_an_interrupt_says_so_in_one_line_and_leaves_nothing(number: signal.Sign
     assert f"Interrupted by {number.name}." in err
     assert "Traceback" not in err
     assert workers_of(tmp_path) == []
-    assert os.listdir(tmp_path / "tmp") == []
+    assert list((tmp_path / "tmp").iterdir()) == []
     (line,) = (tmp_path / "records.jsonl").read_text().splitlines()
     assert json.loads(line)["status"] == "interrupted"
 
@@ -103,7 +103,7 @@ def test_a_killed_control_takes_its_workers_and_files_with_it(fault: str, tmp_pa
     process.kill()
     process.communicate(timeout=PATIENCE_S)
     wait_for(lambda: workers_of(tmp_path) == [], "all workers are gone")
-    wait_for(lambda: os.listdir(tmp_path / "tmp") == [], "the scratch folder is gone")
+    wait_for(lambda: list((tmp_path / "tmp").iterdir()) == [], "the scratch folder is gone")
 
 
 def test_a_killed_control_leaves_its_earlier_records_readable(tmp_path: Path) -> None:

@@ -26,7 +26,9 @@ GENEROUS_S = 60.0
 """Far above what a loaded machine needs; a run that hangs would take for ever."""
 
 
-def run_with(tmp_path: Path, workers: int = 1, deadlines: dict[Stage, float] | None = None, **options: object) -> RunRecord:
+def run_with(
+    tmp_path: Path, workers: int = 1, deadlines: dict[Stage, float] | None = None, **options: object
+) -> RunRecord:
     """Run the synthetic workload with options, and check that no process and no file is left."""
     request = RunRequest(
         workload="synthetic",
@@ -38,7 +40,7 @@ def run_with(tmp_path: Path, workers: int = 1, deadlines: dict[Stage, float] | N
         deadlines_s=deadlines or {},
         cwd=tmp_path,
     )
-    shared_memory = set(os.listdir("/dev/shm"))
+    shared_memory = set(Path("/dev/shm").iterdir())
     began = time.monotonic()
     with open_session() as session:
         token, scratch = session.scratch.token, session.scratch.folder
@@ -46,13 +48,15 @@ def run_with(tmp_path: Path, workers: int = 1, deadlines: dict[Stage, float] | N
         assert processes_of(token) == []
     assert time.monotonic() - began < GENEROUS_S
     assert not scratch.exists()
-    assert os.listdir(tmp_path) == []
-    assert set(os.listdir("/dev/shm")) == shared_memory
+    assert list(tmp_path.iterdir()) == []
+    assert set(Path("/dev/shm").iterdir()) == shared_memory
     return record
 
 
 @pytest.mark.parametrize("stage", FAULT_STAGES)
-def test_a_worker_that_is_killed_is_named_with_its_stage_and_a_hint_at_memory(stage: str, tmp_path: Path) -> None:
+def test_a_worker_that_is_killed_is_named_with_its_stage_and_a_hint_at_memory(
+    stage: str, tmp_path: Path
+) -> None:
     record = run_with(tmp_path, fault="kill", fault_stage=stage)
     assert record.status is Status.KILLED
     assert record.failure is not None
@@ -75,18 +79,24 @@ def test_a_worker_that_raises_is_shown_with_its_own_traceback(stage: str, tmp_pa
 
 @pytest.mark.parametrize("stage", FAULT_STAGES)
 @pytest.mark.parametrize("fault", ["hang", "hang_locked"])
-def test_a_worker_that_hangs_is_ended_at_the_deadline_of_its_stage(fault: str, stage: str, tmp_path: Path) -> None:
+def test_a_worker_that_hangs_is_ended_at_the_deadline_of_its_stage(
+    fault: str, stage: str, tmp_path: Path
+) -> None:
     record = run_with(tmp_path, deadlines={Stage(stage): 0.5}, fault=fault, fault_stage=stage)
     assert record.status is Status.TIMEOUT
     assert record.failure is not None
     assert record.failure.stage == stage
     assert f"--deadline {stage}=" in record.failure.message
-    assert any("synthetic_fault.py" in line for line in record.failure.log_tail), "the log ends with the stacks"
+    assert any("synthetic_fault.py" in line for line in record.failure.log_tail), (
+        "the log ends with the stacks"
+    )
 
 
 @pytest.mark.parametrize("stage", FAULT_STAGES)
 @pytest.mark.parametrize("fault", ["exit", "exit_now"])
-def test_a_worker_that_exits_early_with_a_good_code_is_a_failure(fault: str, stage: str, tmp_path: Path) -> None:
+def test_a_worker_that_exits_early_with_a_good_code_is_a_failure(
+    fault: str, stage: str, tmp_path: Path
+) -> None:
     record = run_with(tmp_path, fault=fault, fault_stage=stage)
     assert record.status is Status.FAILED
     assert record.failure is not None
@@ -157,7 +167,9 @@ def test_what_the_workload_leaves_running_is_ended_and_said(tmp_path: Path) -> N
 
 
 def test_a_factory_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
-    request = RunRequest(workload="no_such_module:build", num_envs=4, placement=Request(numa="off"), cwd=tmp_path)
+    request = RunRequest(
+        workload="no_such_module:build", num_envs=4, placement=Request(numa="off"), cwd=tmp_path
+    )
     with open_session() as session, pytest.raises(UsageError, match="There is no module 'no_such_module'"):
         measure(request, session)
 
@@ -184,7 +196,7 @@ def test_a_peer_that_stops_in_the_middle_of_a_message_is_named(tmp_path: Path) -
         "    for fd in range(3, 64):\n"
         "        try:\n"
         "            if os.readlink(f'/proc/self/fd/{fd}').startswith('pipe:'):\n"
-        "                try: os.write(fd, b'{\"v\":1,\"ty')\n"
+        '                try: os.write(fd, b\'{"v":1,"ty\')\n'
         "                except OSError: pass\n"
         "                os.close(fd)\n"
         "        except OSError:\n"
@@ -214,3 +226,18 @@ def test_signal_handlers_are_put_back_after_a_session() -> None:
     with open_session():
         assert signal.getsignal(signal.SIGINT) is not before[0]
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
+
+
+def test_a_worker_that_is_ready_waits_for_a_neighbour_that_builds_longer_than_a_window(
+    tmp_path: Path,
+) -> None:
+    record = run_with(
+        tmp_path,
+        workers=2,
+        deadlines={Stage.WINDOW: 0.5},
+        fault="slow",
+        fault_stage="build",
+        fault_worker=1,
+        fault_size=2.0,
+    )
+    assert record.status is Status.OK

@@ -43,7 +43,8 @@ class FromWorker(str, Enum):
     READY = "ready"
     """Built and warmed up; stepping without pause until told what to measure."""
     PASSED = "passed"
-    """This worker's clock has passed the end of the window."""
+    """This worker's clock has passed the end of the window. ``late`` says that the order to measure came
+    after the window's start, because a vector step took unusually long, so that nothing was measured."""
     MEASURED = "measured"
     """What was completed inside the window."""
     CLOSED = "closed"

@@ -42,10 +42,6 @@ class Terminated(BaseException):
     """The control asked this process to end (SIGTERM). Not an ``Exception``: no workload may catch it."""
 
 
-class TooLate(RuntimeError):
-    """The order to measure came after the start of the window."""
-
-
 def main(arguments: Sequence[str]) -> NoReturn:
     """Serve one job, and end.
 
@@ -180,29 +176,31 @@ class Worker:
         }
 
     def _measure(self, stepping: Stepping) -> dict[str, Any]:
-        """Step until told what to measure, measure it, and step on until told to stop."""
+        """Measure what the control orders, stepping without pause before and after, until told to stop.
+
+        A later order replaces an earlier one: another worker may have been too late for that.
+        """
         stepper = stepping.stepper
-        stepper.until(self._channel.waiting)
-        order = self._channel.receive()
+        measured: dict[str, Any] = {}
+        while True:
+            stepper.until(self._channel.waiting)
+            order = self._channel.receive()
+            if order["type"] == ToWorker.STOP.value:
+                return self._fold(measured) if "log" in measured else measured
+            late = time.monotonic_ns() >= order["start_ns"]
+            if not late:
+                measured = self._follow(stepping, order)
+            self._channel.send(FromWorker.PASSED, late=late)
+
+    def _follow(self, stepping: Stepping, order: dict[str, Any]) -> dict[str, Any]:
         before = self._enable_phases(stepping)
         if order["type"] == ToWorker.LATENCY.value:
             measured = self._measure_latency(stepping, order)
         else:
             measured = self._measure_window(stepping, order)
-        measured["phases"] = self._phase_totals(stepping, before)
-        self._channel.send(FromWorker.PASSED)
-        stepper.until(self._channel.waiting)
-        stop = self._channel.receive()
-        if stop["type"] != ToWorker.STOP.value:
-            raise PeerGone(torn=False)
-        return measured if "log" not in measured else self._fold(measured)
+        return measured | {"phases": self._phase_totals(stepping, before)}
 
     def _measure_window(self, stepping: Stepping, order: dict[str, Any]) -> dict[str, Any]:
-        if time.monotonic_ns() >= order["start_ns"]:
-            raise TooLate(
-                "the window began while this worker was still in a vector step that took several times "
-                "as long as those of the warm-up; give a longer --warmup, so that the slowest steps are known"
-            )
         log = StepLog(self._job.num_envs, order["start_ns"], order["end_ns"], SUB_WINDOWS)
         edges = stepping.stepper.log_window(log)
         span = stepping.stepper.work_span

@@ -66,7 +66,6 @@ class Conductor:
     Args:
         processes: the workers, in order.
         deadlines: how long each stage may take.
-        window_s: length of the measured span, for its deadline.
         interrupts: signals to look out for.
         watcher: told of every stage.
         clock: seconds on the monotonic clock.
@@ -76,14 +75,14 @@ class Conductor:
         self,
         processes: Sequence[WorkerProcess],
         deadlines: Deadlines,
-        window_s: float,
         interrupts: Interrupts,
         watcher: Watcher,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Register the pipes, and a pidfd for each process where the kernel has them (pidfd_open(2))."""
         self._deadlines = deadlines
-        self._window_s = window_s
+        self._window_since: float | None = None
+        self._window_s = 0.0
         self._interrupts = interrupts
         self._watcher = watcher
         self._clock = clock
@@ -109,6 +108,14 @@ class Conductor:
         """Send the same message to every worker."""
         for state in self.states:
             state.process.send(kind, **body)
+
+    def begin_window(self, expected_s: float) -> None:
+        """Let the deadline of the window run from now; ``expected_s`` is granted on top of it.
+
+        Until then a worker that is ready may step for as long as its neighbours need to build.
+        """
+        self._window_since = self._clock()
+        self._window_s = expected_s
 
     def await_all(self, kind: FromWorker) -> None:
         """Wait until every worker has told ``kind``.
@@ -205,8 +212,9 @@ class Conductor:
     def _check_deadline(self, state: WorkerState) -> None:
         if state.exit_status is not None:
             return
+        since = self._window_since if state.stage is Stage.WINDOW else state.stage_since
         granted = self._deadlines.seconds(state.stage, self._window_s)
-        if self._clock() - state.stage_since <= granted:
+        if since is None or self._clock() - since <= granted:
             return
         if state.told(FromWorker.CLOSED):
             # Everything is measured and closed; an interpreter that does not end is only a nuisance.

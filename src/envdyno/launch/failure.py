@@ -23,6 +23,8 @@ class FailureKind(str, Enum):
     DEADLINE = "deadline"
     PROTOCOL = "protocol"
     """It wrote something else than messages to the private pipe, or half a message."""
+    LATE = "late"
+    """It could not be told of the window in time."""
     LAUNCH = "launch"
     """The process could not be started."""
 

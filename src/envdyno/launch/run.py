@@ -30,6 +30,11 @@ LEAD_S = 0.1
 """Least time between naming the window and its start."""
 LEAD_STEPS = 4
 """The window is named this many of the slowest warm-up steps before it starts."""
+ATTEMPTS = 3
+"""A worker that hears of the window only after its start makes the run name another one."""
+LEAD_GROWTH = 4
+LATENCY_ROOM = 5
+"""Latency runs may take this many times what the warm-up promised before they count as hung."""
 
 
 @dataclass
@@ -93,7 +98,6 @@ def _lead(outcome: RunOutcome, session: Session, purpose: Purpose) -> None:
         conductor = Conductor(
             processes,
             Deadlines(outcome.request.deadlines_s),
-            outcome.request.window_s,
             session.interrupts,
             session.watcher,
         )
@@ -169,10 +173,27 @@ def worker_seed(seed: int, worker: int) -> int:
 
 def _measure(outcome: RunOutcome, conductor: Conductor) -> None:
     """Name the span to measure, sample the counters at its edges, and stop the workers after it."""
-    request = outcome.request
     _check_window(outcome)
     lead_s = max(LEAD_S, LEAD_STEPS * _slowest_step_s(outcome))
+    for _attempt in range(ATTEMPTS):
+        _measure_span(outcome, conductor, lead_s)
+        late = [state for state in outcome.states if state.messages[FromWorker.PASSED]["late"]]
+        if not late:
+            break
+        lead_s *= LEAD_GROWTH
+    else:
+        raise RunFailed(_too_late(late[0]))
+    conductor.send_all(ToWorker.STOP)
+    conductor.await_all(FromWorker.MEASURED)
+
+
+def _measure_span(outcome: RunOutcome, conductor: Conductor, lead_s: float) -> None:
+    """Have every worker measure the same span, and wait until all have passed it."""
+    request = outcome.request
+    for state in outcome.states:
+        state.messages.pop(FromWorker.PASSED, None)
     start_ns = time.monotonic_ns() + int(lead_s * 1e9)
+    conductor.begin_window(lead_s + _expected_s(outcome))
     if request.mode is Mode.LATENCY:
         conductor.send_all(ToWorker.LATENCY, start_ns=start_ns, steps=request.steps)
         conductor.sleep_until(start_ns / 1e9)
@@ -185,11 +206,27 @@ def _measure(outcome: RunOutcome, conductor: Conductor) -> None:
         conductor.sleep_until(start_ns / 1e9)
         before = _sample(outcome)
         conductor.sleep_until(end_ns / 1e9)
-    after = _sample(outcome)
-    outcome.use = use_between(before, after, outcome.site.chosen_cpus)
+    outcome.use = use_between(before, _sample(outcome), outcome.site.chosen_cpus)
     conductor.await_all(FromWorker.PASSED)
-    conductor.send_all(ToWorker.STOP)
-    conductor.await_all(FromWorker.MEASURED)
+
+
+def _expected_s(outcome: RunOutcome) -> float:
+    """Return how long the measured span takes; in latency mode an estimate with room to spare."""
+    request = outcome.request
+    if request.mode is Mode.WINDOW:
+        return request.window_s
+    return LATENCY_ROOM * request.steps * _slowest_step_s(outcome)
+
+
+def _too_late(state: WorkerState) -> Failure:
+    worker = state.process.worker
+    return Failure(
+        FailureKind.LATE,
+        worker,
+        state.stage.value,
+        f"Worker {worker} was in a vector step of unusual length every time the window was to begin "
+        f"({ATTEMPTS} attempts). Give a longer --warmup, or wait for a quieter machine.",
+    )
 
 
 def _sample(outcome: RunOutcome) -> Sample:
