@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from envdyno.agent.placement.wire import Wire
 
 _SHARED_PREFIXES = ("/dev/shm/", "/memfd:", "/SYSV", "/dev/zero")  # noqa: S108 - names in a listing
+_HUGE_ANONYMOUS = "/anon_hugepage"
+"""Name of explicit huge pages without a file, private or shared."""
 _KIB = 1024
 _LONG_NAMES = (
     ("prefer (many)", "preferred_many"),
@@ -75,7 +77,9 @@ def parse_numa_maps(text: str) -> Residency:
         page_bytes = (int(size) if size.isdigit() else 4) * _KIB
         name = values.get("file", "")
         target = own
-        if name:
+        if name.startswith(_HUGE_ANONYMOUS):
+            target = own if "anon" in values else shared
+        elif name:
             target = shared if name.startswith(_SHARED_PREFIXES) else files
         for node, count in pages.items():
             target[node] += count * page_bytes

@@ -162,7 +162,7 @@ def _insist(saved: _Saved, kernel: Kernel) -> tuple[list[str], BaseException | N
     for _ in range(_ATTEMPTS):
         try:
             return _put_back(saved, kernel), interruption
-        except BaseException as error:  # noqa: PERF203 - the loop is there for it
+        except BaseException as error:
             interruption = error
     return [f"putting back {saved} was interrupted {_ATTEMPTS} times in a row"], interruption
 

@@ -1,0 +1,296 @@
+from __future__ import annotations
+
+import errno
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from fake_kernel import FakeKernel
+from machine_tree import write
+from process_tree import PID, Task, anonymous, build_process
+
+from envdyno.agent.placement.mempolicy import Mode, Policy
+from envdyno.agent.placement.outcome import Fact, Outcome, State
+from envdyno.agent.placement.placement import MemoryPolicy, Placement
+from envdyno.agent.placement.verify import Audit, FindingKind, audit
+
+PLACEMENT = Placement(0, 1, (4, 5, 6, 7), (1,), MemoryPolicy.BIND, 4)
+HOME = "4-7"
+
+
+def look(root: Path, placement: Placement | None = PLACEMENT, **options: object) -> Audit:
+    """Audit of the process in the tree."""
+    return audit(PID, root, placement, **options)  # type: ignore[arg-type]
+
+
+def kinds(result: Audit) -> list[FindingKind]:
+    """What was found."""
+    return [finding.kind for finding in result.findings]
+
+
+def test_a_process_that_is_where_it_should_be_has_no_findings(tmp_path: Path) -> None:
+    tasks = [Task(HOME), *[Task(str(cpu), "rayon", start_s=101) for cpu in (4, 5, 6, 7)]]
+    result = look(build_process(tmp_path, tasks, anonymous("bind:1", N1=100)))
+    assert result.findings == ()
+    assert result.thread_count == 5
+    assert result.policy == "bind:1"
+    assert result.share_on((1,)) == 1.0
+
+
+def test_every_thread_is_listed_with_its_name_mask_and_times(tmp_path: Path) -> None:
+    tasks = [Task(HOME), Task("6", "worker-1", ran_s=1.25, waited_s=0.5, start_s=130.5)]
+    thread = look(build_process(tmp_path, tasks)).threads[1]
+    assert (thread.tid, thread.name, thread.cpus) == (PID + 1, "worker-1", (6,))
+    assert (thread.cpu_time_s, thread.wait_time_s, thread.start_s) == (1.25, 0.5, 130.5)
+
+
+def test_without_schedstat_cpu_time_comes_from_stat_and_waiting_is_not_known(tmp_path: Path) -> None:
+    (thread,) = look(build_process(tmp_path, [Task(HOME, ran_s=2.0, waited_s=None)])).threads
+    assert (thread.cpu_time_s, thread.wait_time_s) == (2.0, None)
+
+
+def test_a_library_that_shrinks_the_mask_is_named(tmp_path: Path) -> None:
+    result = look(build_process(tmp_path, [Task("4"), Task("4")]))
+    assert kinds(result) == [FindingKind.MASK_SHRUNK]
+    assert "may run on CPU 4 only, and the placement has 4-7" in result.findings[0].message
+
+
+def test_threads_outside_the_placement_are_named(tmp_path: Path) -> None:
+    tasks = [Task(HOME), Task("0-7", "stray"), Task("2", "odd")]
+    (finding,) = look(build_process(tmp_path, tasks)).findings
+    assert finding.kind is FindingKind.MASK_WIDENED
+    assert "2 of 3 threads may run on CPU 0-3, outside the placement (4-7)" in finding.message
+    assert f"stray ({PID + 1}), odd ({PID + 2})" in finding.message
+
+
+def test_many_stray_threads_are_counted_and_a_few_named(tmp_path: Path) -> None:
+    tasks = [Task(HOME), *[Task("0", f"t{index}", start_s=100 + index) for index in range(9)]]
+    finding = look(build_process(tmp_path, tasks)).findings[0]
+    assert finding.message.endswith("and 4 more.")
+
+
+def test_a_mask_that_moved_elsewhere_is_both_shrunk_and_widened(tmp_path: Path) -> None:
+    assert kinds(look(build_process(tmp_path, [Task("0-1")]))) == [
+        FindingKind.MASK_SHRUNK,
+        FindingKind.MASK_WIDENED,
+    ]
+
+
+def test_a_pool_made_for_more_cpus_than_there_are_is_named(tmp_path: Path) -> None:
+    tasks = [Task(HOME), *[Task(HOME, f"omp-{index}", ran_s=0.25, start_s=120) for index in range(16)]]
+    (finding,) = look(build_process(tmp_path, tasks)).findings
+    assert finding.kind is FindingKind.OVERSUBSCRIBED
+    assert "16 threads named 'omp' were started together, on 4 CPUs (4-7)" in finding.message
+    assert "4.00 s of CPU time" in finding.message
+
+
+def test_two_pools_that_each_fit_are_not_oversubscribed(tmp_path: Path) -> None:
+    blas = [Task(HOME, start_s=101) for _ in range(4)]
+    engine = [Task(HOME, start_s=105) for _ in range(4)]
+    assert look(build_process(tmp_path, [Task(HOME), *blas, *engine])).findings == ()
+
+
+def test_threads_that_start_one_by_one_over_time_are_no_pool(tmp_path: Path) -> None:
+    tasks = [Task(HOME), *[Task(HOME, "io", start_s=100 + index) for index in range(9)]]
+    assert look(build_process(tmp_path, tasks)).findings == ()
+
+
+def test_threads_pinned_on_top_of_each_other_are_named(tmp_path: Path) -> None:
+    tasks = [Task(HOME), *[Task(cpu, start_s=101 + index) for index, cpu in enumerate("44456")]]
+    (finding,) = look(build_process(tmp_path, tasks)).findings
+    assert finding.kind is FindingKind.OVERSUBSCRIBED
+    assert "3 to CPU 4" in finding.message
+
+
+def test_on_a_single_cpu_threads_cannot_but_share_it(tmp_path: Path) -> None:
+    single = PLACEMENT._replace(cpus=(4,))
+    tasks = [Task("4"), Task("4", start_s=101), Task("4", start_s=103)]
+    assert look(build_process(tmp_path, tasks), single).findings == ()
+
+
+def waiting(root: Path, active: int, waited_s: float) -> Audit:
+    """Audit after 10 s in which some threads ran 4 s each and waited."""
+    starts = [100.0 + index for index in range(active)]
+    first = [Task(HOME), *[Task(HOME, start_s=start, ran_s=1.0) for start in starts]]
+    before = look(build_process(root / "before", first, at_s=200))
+    then = [Task(HOME), *[Task(HOME, start_s=start, ran_s=5.0, waited_s=waited_s) for start in starts]]
+    return look(build_process(root / "after", then, at_s=210), since=before)
+
+
+def test_more_active_threads_than_cpus_that_wait_for_each_other_are_named(tmp_path: Path) -> None:
+    (finding,) = waiting(tmp_path, active=6, waited_s=3.0).findings
+    assert finding.kind is FindingKind.OVERSUBSCRIBED
+    assert "6 threads were active on 4 CPUs over 10.0 s" in finding.message
+    assert "ran for 24.0 s and waited for a CPU for 18.0 s" in finding.message
+
+
+@pytest.mark.parametrize(("active", "waited_s"), [(6, 0.1), (4, 3.0)], ids=["no waiting", "others' doing"])
+def test_waiting_alone_or_many_threads_alone_is_no_finding(
+    tmp_path: Path, active: int, waited_s: float
+) -> None:
+    assert waiting(tmp_path, active, waited_s).findings == ()
+
+
+def test_memory_on_other_nodes_is_named_with_amounts(tmp_path: Path) -> None:
+    result = look(build_process(tmp_path, [Task(HOME)], anonymous("bind:1", N0=30, N1=70)))
+    (finding,) = result.findings
+    assert finding.kind is FindingKind.REMOTE_PAGES
+    assert "30.0 % of the process's memory is not on node 1: 30 MiB on node 0" in finding.message
+    assert result.share_on((1,)) == 0.7
+
+
+def test_a_small_remote_share_is_reported_and_not_named(tmp_path: Path) -> None:
+    root = build_process(tmp_path, [Task(HOME)], anonymous("bind:1", N0=3, N1=97))
+    assert look(root).findings == ()
+    assert look(root).share_on((1,)) == 0.97
+    assert kinds(look(root, remote_share=0.01)) == [FindingKind.REMOTE_PAGES]
+
+
+def test_files_and_shared_memory_on_other_nodes_are_not_the_workers_memory(tmp_path: Path) -> None:
+    lines = [
+        anonymous("bind:1", N1=10),
+        "7 bind:1 file=/usr/lib/libx.so mapped=99999 N0=99999 kernelpagesize_kB=4",
+        "8 bind:1 file=/dev/shm/ring mapped=99999 N0=99999 kernelpagesize_kB=4",
+    ]
+    assert look(build_process(tmp_path, [Task(HOME)], "\n".join(lines))).findings == ()
+
+
+def test_a_changed_policy_is_named(tmp_path: Path) -> None:
+    result = look(build_process(tmp_path, [Task(HOME)], anonymous("default", N1=10)))
+    (finding,) = result.findings
+    assert finding.kind is FindingKind.POLICY_CHANGED
+    assert "is default, where the placement asks for bind:1" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        (State.DENIED, []),
+        (State.UNSUPPORTED, []),
+        (State.APPLIED, [FindingKind.POLICY_CHANGED, FindingKind.REMOTE_PAGES]),
+    ],
+)
+def test_memory_that_was_not_bound_is_not_compared(
+    tmp_path: Path, state: State, expected: list[FindingKind]
+) -> None:
+    root = build_process(tmp_path, [Task(HOME)], anonymous("default", N0=50))
+    outcome = Outcome(Fact(State.APPLIED), Fact(state))
+    assert kinds(look(root, outcome=outcome)) == expected
+
+
+def test_cpus_that_were_not_bound_are_not_compared(tmp_path: Path) -> None:
+    outcome = Outcome(Fact(State.DENIED), Fact(State.OFF))
+    assert look(build_process(tmp_path, [Task("0-15")]), outcome=outcome).findings == ()
+
+
+def test_an_unbound_placement_is_compared_with_nothing_but_its_own_mask(tmp_path: Path) -> None:
+    unbound = Placement(0, None, (), (), MemoryPolicy.OFF, 4)
+    root = build_process(tmp_path, [Task("0-3")], anonymous("default", N0=50))
+    assert look(root, unbound).findings == ()
+    pool = [Task("0-3"), *[Task("0-3", start_s=120) for _ in range(5)]]
+    assert kinds(look(build_process(tmp_path, pool), unbound)) == [FindingKind.OVERSUBSCRIBED]
+
+
+def test_without_a_placement_there_are_no_findings(tmp_path: Path) -> None:
+    assert look(build_process(tmp_path, [Task("0")]), None).findings == ()
+
+
+def test_what_cannot_be_read_is_absent_with_a_reason(tmp_path: Path) -> None:
+    result = look(tmp_path)
+    assert result.threads == ()
+    assert result.thread_count is None
+    assert result.residency is None
+    assert result.policy is None
+    assert result.share_on((1,)) is None
+    assert set(result.absent) == {"threads", "policy", "residency", "sample"}
+    assert f"/proc/{PID}/numa_maps cannot be read" in result.absent["residency"]
+    assert all(reason.endswith(".") for reason in result.absent.values())
+
+
+def test_threads_that_end_while_they_are_read_are_left_out(tmp_path: Path) -> None:
+    root = build_process(tmp_path, [Task(HOME)])
+    write(root, f"proc/{PID}/task/{PID + 9}/status", "")
+    assert look(root).thread_count == 1
+
+
+def test_the_kernel_is_asked_for_masks_and_for_the_own_policy(tmp_path: Path) -> None:
+    root = build_process(tmp_path, [Task("0")])
+    write(root, "proc/self/task/1/comm", "python")
+    kernel = FakeKernel(affinity=(4, 5), policy=Policy(Mode.BIND, 0, (1,)))
+    result = audit(None, root, kernel=kernel)
+    assert result.threads[0].cpus == (4, 5)
+    assert result.policy == "bind:1"
+
+
+def test_a_refused_get_mempolicy_leaves_the_policy_to_numa_maps(tmp_path: Path) -> None:
+    write(tmp_path, "proc/self/numa_maps", anonymous("prefer:1", N1=5))
+    kernel = FakeKernel(fails={"get_policy": errno.EPERM})
+    assert audit(None, tmp_path, kernel=kernel).policy == "preferred:1"
+
+
+def test_a_sample_of_pages_is_a_cross_check_where_it_is_allowed(tmp_path: Path) -> None:
+    maps = [
+        "7f0000000000-7f0000400000 rw-p 00000000 00:00 0",
+        "7f0000500000-7f0000600000 r--p 00000000 08:01 77 /lib/x.so",
+        "7f0000700000-7f0000800000 rw-s 00000000 00:01 5 /dev/shm/r",
+    ]
+    write(tmp_path, "proc/self/maps", "\n".join(maps))
+    sample = audit(None, tmp_path, kernel=FakeKernel()).sample
+    assert sample is not None
+    assert sample.pages == {0: 512}
+    refused = audit(None, tmp_path, kernel=FakeKernel(fails={"page_nodes": errno.EPERM}))
+    assert refused.sample is None
+    assert "move_pages failed" in refused.absent["sample"]
+
+
+def test_an_audit_travels_as_json(tmp_path: Path) -> None:
+    result = look(build_process(tmp_path, [Task("4"), Task("1")], anonymous("bind:1", N0=9, N1=7)))
+    assert Audit.from_json(json.loads(json.dumps(result.to_json()))) == result
+
+
+LINUX = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs Linux")
+
+
+@LINUX
+def test_this_process_is_seen_with_all_its_threads() -> None:
+    release = threading.Event()
+    extra = [threading.Thread(target=release.wait, daemon=True) for _ in range(3)]
+    for thread in extra:
+        thread.start()
+    try:
+        result = audit()
+    finally:
+        release.set()
+        for thread in extra:
+            thread.join()
+    seen = {thread.tid for thread in result.threads}
+    assert {thread.native_id for thread in extra} <= seen
+    assert result.pid == os.getpid()
+    assert result.at_s is not None
+
+
+@LINUX
+def test_a_library_that_shrinks_the_mask_of_a_real_process_is_caught() -> None:
+    cpus = tuple(sorted(os.sched_getaffinity(0)))
+    if len(cpus) < 2:
+        pytest.skip("needs two CPUs")
+    placement = Placement(0, 0, cpus, (), MemoryPolicy.OFF, len(cpus))
+    program = (
+        "import json, os, sys\n"
+        "from envdyno.agent.placement.placement import Placement\n"
+        "from envdyno.agent.placement.verify import audit\n"
+        "os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})\n"
+        "placement = Placement.from_json(json.loads(sys.argv[1]))\n"
+        "print([finding.kind.value for finding in audit(placement=placement).findings])\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program, json.dumps(placement.to_json())],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout.strip() == "['mask_shrunk']"
