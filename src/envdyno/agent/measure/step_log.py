@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from envdyno.agent.workloads.contract import Tally
+from envdyno.agent.workloads.contract import Tally, is_count
 
 CHUNK_STEPS = 1 << 16
 """Steps between two looks at the size of the log."""
@@ -26,18 +26,19 @@ def as_tally(outcome: Outcome, num_envs: int) -> Tally:
 
     Raises:
         TypeError: the workload returned something that the contract does not know.
-        ValueError: the count is not between 0 and ``num_envs``.
+        ValueError: the counts are negative, or more rows than there are.
     """
     if outcome is None:
         return Tally(num_envs)
-    if isinstance(outcome, int):
-        outcome = Tally(outcome, num_envs - outcome)
     if not isinstance(outcome, Tally):
-        raise TypeError(
-            "The workload's step() returned "
-            f"{type(outcome).__name__}; it has to return a Tally, the number of transitions, or None."
-        )
-    if not 0 <= outcome.transitions <= num_envs or not 0 <= outcome.reset_rows <= num_envs:
+        if not is_count(outcome):
+            raise TypeError(
+                "The workload's step() returned "
+                f"{type(outcome).__name__}; it has to return a Tally, the number of transitions, or None."
+            )
+        outcome = Tally(int(outcome), num_envs - int(outcome))
+    transitions, reset_rows = outcome.transitions, outcome.reset_rows
+    if transitions < 0 or reset_rows < 0 or transitions + reset_rows > num_envs:
         raise ValueError(
             f"The workload's step() says that {outcome.transitions} of its {num_envs} environments made a "
             f"transition and {outcome.reset_rows} were reset rows."
@@ -59,20 +60,20 @@ class Totals:
     """Vector steps whose summed reward was NaN or infinite; these are left out of ``reward_sum``."""
 
     def add(self, tally: Tally) -> None:
-        """Add one vector step."""
+        """Add one vector step. Array scalars become Python's own numbers: sums neither wrap nor round."""
         self.steps += 1
-        self.transitions += tally.transitions
-        self.reset_rows += tally.reset_rows
+        self.transitions += int(tally.transitions)
+        self.reset_rows += int(tally.reset_rows)
         self.episodes = _plus(self.episodes, tally.episodes)
         self.nonfinite_rows = _plus(self.nonfinite_rows, tally.nonfinite_rows)
         if tally.reward_sum is not None and not math.isfinite(tally.reward_sum):
             self.nonfinite_rewards += 1
         elif self.reward_sum is not None:
-            self.reward_sum = None if tally.reward_sum is None else self.reward_sum + tally.reward_sum
+            self.reward_sum = None if tally.reward_sum is None else self.reward_sum + float(tally.reward_sum)
 
 
 def _plus(total: int | None, value: int | None) -> int | None:
-    return None if total is None or value is None else total + value
+    return None if total is None or value is None else total + int(value)
 
 
 @dataclass

@@ -5,8 +5,8 @@ object with a ``spec`` and a ``step(actions)``; everything else is optional and 
 
 =====================  =========================================================================
 ``step(actions)``      advance every environment once; returns a :class:`Tally`, an ``int``
-                       (transitions completed) or ``None`` (every row was a transition, and the
-                       workload tells nothing more)
+                       (transitions completed; the other rows only reset) or ``None`` (every row
+                       was a transition, and the workload tells nothing more)
 ``reset()``            bring all environments to a start state; called once after the build
 ``observation()``      the latest observations, an array or a mapping of arrays, leading axis
                        ``num_envs``; called outside the timed span only
@@ -22,10 +22,11 @@ Standard library only: this module is imported in processes that have no NumPy.
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, NamedTuple, Protocol, TypedDict
+from typing import Any, NamedTuple, Protocol, TypedDict, TypeGuard
 
 
 class Autoreset(str, Enum):
@@ -59,6 +60,11 @@ class Tally(NamedTuple):
     """Rows in which the step produced a NaN or an infinity."""
     reward_sum: float | None = None
     """Sum of the rewards over all rows, in the task's own unit."""
+
+
+def is_count(outcome: Any) -> TypeGuard[int]:
+    """Return whether ``outcome`` is a number of transitions: an integer of any kind, but no truth value."""
+    return isinstance(outcome, numbers.Integral) and not isinstance(outcome, bool)
 
 
 class WorkTotals(TypedDict, total=False):
