@@ -1,0 +1,131 @@
+"""Within one run: did throughput stay level over the window, and how many independent figures is the series?
+
+Sub-windows that follow each other are not independent. Their effective number is ``n / (1 + 2*sum of
+autocorrelations)``, the sum ended by Geyer's initial positive sequence ("Practical Markov chain Monte Carlo",
+1992). The trend is tested by Mann and Kendall's rank test with its variance widened for autocorrelation
+(Hamed and Rao 1998), and its size is the median of all pairwise slopes (Theil-Sen).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+
+from envdyno.judge.distributions import Floats, student_upper_tail
+
+__all__ = ["SeriesReport", "Stationarity", "examine_series"]
+
+_MIN_WINDOWS = 6
+_MIN_FOR_AUTOCORRELATION = 8
+_ALPHA = 0.01
+_LIMIT = 0.02
+
+
+class Stationarity(str, Enum):
+    """Whether one level describes a run."""
+
+    STEADY = "steady"
+    TREND = "trend"
+    """A trend that is both sure (1 %) and larger than 2 % over the run."""
+    TOO_SHORT = "too_short"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesReport:
+    """What a run's own series says; undefined figures are ``None`` with a reason in ``why_null``."""
+
+    n: int
+    stationarity: Stationarity
+    effective_n: float | None = None
+    lag1_autocorrelation: float | None = None
+    trend: float | None = None
+    """Change from the first to the last sub-window by the Theil-Sen slope, as a fraction of the median."""
+    trend_p: float | None = None
+    last_third_over_first: float | None = None
+    """Median of the last third over median of the first."""
+    why_null: Mapping[str, str] = field(default_factory=dict)
+
+
+def examine_series(values: Sequence[float]) -> SeriesReport:
+    """Examine the throughput of equally long sub-windows, in order of time.
+
+    Args:
+        values: finite, positive rates.
+    """
+    x = np.asarray(values, dtype=np.float64)
+    if x.size < _MIN_WINDOWS:
+        fields = ("effective_n", "lag1_autocorrelation", "trend", "trend_p", "last_third_over_first")
+        why = dict.fromkeys(
+            fields, f"a trend needs at least {_MIN_WINDOWS} sub-windows, and there are {x.size}"
+        )
+        return SeriesReport(n=x.size, stationarity=Stationarity.TOO_SHORT, why_null=why)
+    median = float(np.median(x))
+    slope = _theil_sen(x)
+    detrended = x - slope * np.arange(x.size)
+    correlations = _autocorrelations(detrended)
+    effective = _effective_number(correlations, x.size)
+    p = _mann_kendall(x, effective)
+    third = x.size // 3
+    thirds = float(np.median(x[-third:]) / np.median(x[:third]))
+    trend = slope * (x.size - 1) / median
+    moved = p < _ALPHA and max(abs(trend), abs(thirds - 1)) > _LIMIT
+    why = {}
+    if correlations is None:
+        why = dict.fromkeys(
+            ("effective_n", "lag1_autocorrelation"),
+            f"autocorrelation needs at least {_MIN_FOR_AUTOCORRELATION} sub-windows that are not all equal",
+        )
+    return SeriesReport(
+        n=x.size,
+        stationarity=Stationarity.TREND if moved else Stationarity.STEADY,
+        effective_n=None if correlations is None else effective,
+        lag1_autocorrelation=None if correlations is None else float(correlations[1]),
+        trend=trend,
+        trend_p=p,
+        last_third_over_first=thirds,
+        why_null=why,
+    )
+
+
+def _theil_sen(x: Floats) -> float:
+    i, j = np.triu_indices(x.size, k=1)
+    return float(np.median((x[j] - x[i]) / (j - i)))
+
+
+def _autocorrelations(x: Floats) -> Floats | None:
+    """Autocorrelations at lags 0, 1, ..., or ``None`` if they are undefined."""
+    centred = x - x.mean()
+    variance = float(centred @ centred)
+    if x.size < _MIN_FOR_AUTOCORRELATION or variance <= (1e-12 * abs(float(x.mean()))) ** 2 * x.size:
+        return None
+    full = np.correlate(centred, centred, mode="full")[x.size - 1 :]
+    return np.asarray(full / variance)
+
+
+def _effective_number(correlations: Floats | None, n: int) -> float:
+    if correlations is None:
+        return float(n)
+    total = 0.0
+    for k in range(0, n - 1, 2):
+        pair = float(correlations[k] + correlations[k + 1])
+        if pair <= 0:
+            break
+        total += pair
+    return float(min(n, max(1.0, n / max(2 * total - 1, 1e-9))))
+
+
+def _mann_kendall(x: Floats, effective: float) -> float:
+    """Two-sided p-value for "no monotone trend", with the normal approximation and ties accounted for."""
+    n = x.size
+    i, j = np.triu_indices(n, k=1)
+    s = float(np.sign(x[j] - x[i]).sum())
+    ties = np.unique(x, return_counts=True)[1].astype(np.float64)
+    variance = (n * (n - 1) * (2 * n + 5) - float((ties * (ties - 1) * (2 * ties + 5)).sum())) / 18
+    if variance <= 0:
+        return 1.0
+    z = max(abs(s) - 1, 0.0) / math.sqrt(variance * n / effective)
+    return min(1.0, 2 * float(student_upper_tail(z, math.inf)))
