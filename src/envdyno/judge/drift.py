@@ -1,0 +1,162 @@
+"""Did the machine, or the ratio, move while the pairs were run?
+
+Runs of both sides of a case are put in order of time. A least-squares fit of their log rates with the side as
+one term and time as another finds a steady trend; with a step between two runs instead of time, a batch
+shift. The step that fits best is sought, and its p-value multiplied by the number of places it could have
+been at (Bonferroni). Of a trend and a shift, the one that leaves less unexplained is named.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+import numpy as np
+
+from envdyno.judge.distributions import Floats, student_upper_tail
+from envdyno.judge.evidence import CaseEvidence, Metric, RunSample, Side
+from envdyno.judge.paired_ratio import fit_pairs
+from envdyno.judge.pairing import PairSet
+from envdyno.judge.variance_sources import LEAST_SPREAD
+
+__all__ = [
+    "DRIFT_ALPHA",
+    "DRIFT_LIMIT",
+    "Drift",
+    "DriftKind",
+    "machine_drift",
+    "position_effect",
+    "ratio_trend",
+    "regress",
+]
+
+DRIFT_ALPHA = 0.01
+"""Chance of an alarm where there is no drift and noise is normal."""
+DRIFT_LIMIT = 0.02
+"""Total changes up to 2 % are no alarm, however sure they are."""
+
+_MIN_RUNS = 6
+_MIN_BESIDE_STEP = 2
+
+
+class DriftKind(str, Enum):
+    """What moved, and how."""
+
+    TREND = "trend"
+    """Both sides, steadily."""
+    SHIFT = "shift"
+    """Both sides, from one run to the next."""
+    RATIO = "ratio"
+    """The ratio, steadily over the pairs."""
+    POSITION = "position"
+    """The second place in a pair against the first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """A movement that was looked for, found or not."""
+
+    kind: DriftKind
+    change: float
+    """Its size over the whole experiment, as a fraction: -0.3 for a loss of 30 %."""
+    p: float
+    after_run: int | None = None
+    """For a shift: the number of runs before it, in order of time."""
+    at_pair: int | None = None
+    """For a shift: the pair in which the first run after it is."""
+
+    @property
+    def is_alarming(self) -> bool:
+        """Whether it is both sure and large enough to be told."""
+        return self.p < DRIFT_ALPHA and abs(self.change) > DRIFT_LIMIT
+
+
+class Coefficient(NamedTuple):
+    """The last coefficient of a least-squares fit."""
+
+    value: float
+    p: float
+    """Two-sided, for zero."""
+    residual: float
+    """Sum of squares that stays unexplained."""
+
+
+def regress(y: Floats, columns: Sequence[Floats]) -> Coefficient | None:
+    """Fit ``y`` by a constant and the columns; ``None`` if they cannot be told apart or leave no freedom."""
+    design = np.column_stack([np.ones_like(y), *columns])
+    df = y.size - design.shape[1]
+    if df < 1 or np.linalg.matrix_rank(design) < design.shape[1]:
+        return None
+    solution, *_ = np.linalg.lstsq(design, y, rcond=None)
+    residual = float(((y - design @ solution) ** 2).sum())
+    variance = max(residual / df, LEAST_SPREAD**2)
+    error = math.sqrt(variance * float(np.linalg.inv(design.T @ design)[-1, -1]))
+    value = float(solution[-1])
+    return Coefficient(value, min(1.0, 2 * float(student_upper_tail(abs(value) / error, df))), residual)
+
+
+def machine_drift(evidence: CaseEvidence, metric: Metric = Metric.TRANSITIONS_PER_S) -> Drift | None:
+    """The better of a trend and a shift over all usable runs of a case; ``None`` with fewer than six runs."""
+    runs = [run for run in (*evidence.of(Side.BASE), *evidence.of(Side.HEAD)) if run.rate(metric) is not None]
+    runs.sort(key=lambda run: run.started_at_s)
+    if len(runs) < _MIN_RUNS:
+        return None
+    y = np.log(np.asarray([run.rate(metric) for run in runs], dtype=np.float64))
+    side = np.asarray([run.side is Side.HEAD for run in runs], dtype=np.float64)
+    candidates = [found for found in (_trend(y, side), _shift(y, side, runs)) if found is not None]
+    return min(candidates, key=lambda found: found[0])[1] if candidates else None
+
+
+def ratio_trend(pairs: PairSet, metric: Metric = Metric.TRANSITIONS_PER_S) -> Drift | None:
+    """Whether the log ratio moves over the pairs; ``None`` with fewer than four."""
+    d = pairs.log_ratios(metric)
+    if d.size < 4:
+        return None
+    order = np.asarray(pairs.head_first, dtype=np.float64)
+    index = np.arange(d.size, dtype=np.float64)
+    both_orders = d.size >= _MIN_RUNS and 0 < order.sum() < d.size
+    found = regress(d, [order, index] if both_orders else [index])
+    if found is None:
+        return None
+    return Drift(kind=DriftKind.RATIO, change=math.expm1(found.value * (d.size - 1)), p=found.p)
+
+
+def position_effect(pairs: PairSet, metric: Metric = Metric.TRANSITIONS_PER_S) -> Drift | None:
+    """What the second place in a pair gains or costs; ``None`` where it cannot be estimated."""
+    d = pairs.log_ratios(metric)
+    fit = fit_pairs(d, pairs.head_first) if d.size >= 2 else None
+    if fit is None or fit.position_effect is None:
+        return None
+    effect = float(fit.position_effect)
+    variance = max(float(fit.residual.variance), LEAST_SPREAD**2)
+    t = abs(effect) / math.sqrt(variance * fit.scale)
+    p = min(1.0, 2 * float(student_upper_tail(t, fit.residual.df)))
+    return Drift(kind=DriftKind.POSITION, change=math.expm1(effect), p=p)
+
+
+def _trend(y: Floats, side: Floats) -> tuple[float, Drift] | None:
+    found = regress(y, [side, np.arange(y.size, dtype=np.float64)])
+    if found is None:
+        return None
+    change = math.expm1(found.value * (y.size - 1))
+    return found.residual, Drift(kind=DriftKind.TREND, change=change, p=found.p)
+
+
+def _shift(y: Floats, side: Floats, runs: Sequence[RunSample]) -> tuple[float, Drift] | None:
+    places = range(_MIN_BESIDE_STEP, y.size - _MIN_BESIDE_STEP + 1)
+    steps = {k: regress(y, [side, (np.arange(y.size) >= k).astype(np.float64)]) for k in places}
+    found = {k: step for k, step in steps.items() if step is not None}
+    if not found:
+        return None
+    k = min(found, key=lambda place: found[place].residual)
+    best = found[k]
+    return best.residual, Drift(
+        kind=DriftKind.SHIFT,
+        change=math.expm1(best.value),
+        p=min(1.0, best.p * len(found)),
+        after_run=k,
+        at_pair=runs[k].pair,
+    )
