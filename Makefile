@@ -5,13 +5,25 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.synced
 RUN_ARGS ?=
 
-.PHONY: run test lint types contracts docs-test check clean
+.PHONY: run test test-slow test-numa lint types contracts docs-test bench clean
 
 run: $(STAMP)  ## measure the built-in robot on the whole machine
 	@$(BIN)/envdyno run $(RUN_ARGS)
 
 test: $(STAMP)  ## unit and integration tests
 	@$(BIN)/pytest -m "not slow"
+
+test-slow: $(STAMP)  ## the tests that take long
+	@$(BIN)/pytest -m slow
+
+test-numa: $(STAMP)  ## placement on Linux guests with several NUMA nodes, under QEMU
+	@$(BIN)/python tests/numa_vm/run_all.py
+
+docs-test: $(STAMP)  ## run the commands of the documentation
+	@$(BIN)/python tests/docs/run_commands.py
+
+bench: $(STAMP)  ## what envdyno itself costs
+	@$(BIN)/python benchmarks/overhead.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
