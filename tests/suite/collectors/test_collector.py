@@ -16,6 +16,7 @@ from envdyno.agent.measure.phase_recorder import PhaseRecorder
 from envdyno.agent.workloads.built import accept
 from envdyno.agent.workloads.contract import BuildContext
 from envdyno.agent.workloads.registry import Resolved, call_factory, load_factory
+from envdyno.suite.catalogue import SUITE
 from envdyno.suite.collectors import cases, memory_need
 from envdyno.suite.collectors.catalogue import COLLECTORS, REFERENCE_CASES
 from envdyno.suite.collectors.collector import FLASHSAC, SAC, Algorithm, Collector
@@ -109,7 +110,8 @@ def test_available_memory_is_cut_to_the_limit_of_the_control_group(
 
 def test_the_catalogue_names_factories_that_exist_and_the_reference_cases_first() -> None:
     assert tuple(entry.name for entry in COLLECTORS[:7]) == REFERENCE_CASES
-    assert len({entry.name for entry in COLLECTORS}) == len(COLLECTORS) == 12
+    names = [entry.name for entry in COLLECTORS]
+    assert sorted(names) == sorted(f"{kind}/{task.name}" for kind in ("sac", "flashsac") for task in SUITE)
     for entry in COLLECTORS:
         factory = load_factory(Resolved(entry.name, entry.factory, entry))
         assert factory.__name__ == entry.name.replace("/", "_")

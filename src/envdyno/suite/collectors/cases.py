@@ -135,13 +135,11 @@ def _case(algorithm: Algorithm, task: str, engine: str) -> CaseFactory:
 
 
 flashsac_go2_joystick_flat_mujoco = _case(FLASHSAC, "go2_joystick_flat", "mujoco")
-flashsac_go2_joystick_flat_motrix = _case(FLASHSAC, "go2_joystick_flat", "motrix")
 flashsac_g1_walk_flat_mujoco = _case(FLASHSAC, "g1_walk_flat", "mujoco")
 flashsac_g1_walk_flat_motrix = _case(FLASHSAC, "g1_walk_flat", "motrix")
 flashsac_g1_motion_tracking_mujoco = _case(FLASHSAC, "g1_motion_tracking", "mujoco")
 flashsac_g1_motion_tracking_motrix = _case(FLASHSAC, "g1_motion_tracking", "motrix")
 sac_go2_joystick_flat_mujoco = _case(SAC, "go2_joystick_flat", "mujoco")
-sac_go2_joystick_flat_motrix = _case(SAC, "go2_joystick_flat", "motrix")
 sac_g1_walk_flat_mujoco = _case(SAC, "g1_walk_flat", "mujoco")
 sac_g1_walk_flat_motrix = _case(SAC, "g1_walk_flat", "motrix")
 sac_g1_motion_tracking_mujoco = _case(SAC, "g1_motion_tracking", "mujoco")

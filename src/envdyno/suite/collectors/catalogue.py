@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from envdyno.agent.workloads.registry import Registration
+from envdyno.suite.catalogue import SUITE
 
 REFERENCE_CASES = (
     "flashsac/go2_joystick_flat/mujoco",
@@ -15,38 +16,27 @@ REFERENCE_CASES = (
 )
 """The seven cases by which stacks are compared, in the order in which they are run."""
 
-_COLLECTORS = {"flashsac": "FlashSAC collector", "sac": "SAC collector"}
-_TASKS = {
-    "go2_joystick_flat": "Unitree Go2 follows velocity commands",
-    "g1_walk_flat": "Unitree G1 walks to velocity commands",
-    "g1_motion_tracking": "Unitree G1 follows a reference motion",
-}
-_ENGINES = {
-    "mujoco": ("MuJoCo", ("mujoco", "numpy"), "pip install envdyno"),
-    "motrix": ("MotrixSim", ("motrixsim", "numpy"), "pip install 'envdyno[motrix]'"),
-}
+_TITLES = {"flashsac": "FlashSAC", "sac": "SAC"}
 
 
-def _registration(name: str) -> Registration:
-    collector, task, engine = name.split("/")
-    title, requires, install = _ENGINES[engine]
+def _around(collector: str, task: Registration) -> Registration:
+    name = f"{collector}/{task.name}"
     return Registration(
         name,
-        f"envdyno.suite.collectors.cases:{collector}_{task}_{engine}",
-        f"{_COLLECTORS[collector]}: {_TASKS[task]}, {title}",
-        requires=requires,
-        install=install,
+        f"envdyno.suite.collectors.cases:{name.replace('/', '_')}",
+        f"{_TITLES[collector]} collector: {task.summary}",
+        requires=task.requires,
+        install=task.install,
         group="suite, reference cases" if name in REFERENCE_CASES else "suite, collectors",
     )
 
 
-_OTHERS = tuple(
-    name
-    for collector in _COLLECTORS
-    for task in _TASKS
-    for engine in _ENGINES
-    if (name := f"{collector}/{task}/{engine}") not in REFERENCE_CASES
-)
+_BY_NAME = {
+    entry.name: entry for collector in _TITLES for task in SUITE for entry in (_around(collector, task),)
+}
 
-COLLECTORS: tuple[Registration, ...] = tuple(map(_registration, (*REFERENCE_CASES, *_OTHERS)))
-"""In the order in which they are listed: the reference cases first."""
+COLLECTORS: tuple[Registration, ...] = (
+    *(_BY_NAME[name] for name in REFERENCE_CASES),
+    *(entry for name, entry in _BY_NAME.items() if name not in REFERENCE_CASES),
+)
+"""Every collector around every task of the suite, the reference cases first."""
