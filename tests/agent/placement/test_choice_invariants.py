@@ -20,7 +20,7 @@ from envdyno.agent.placement.request import Request, Smt
 from envdyno.agent.placement.shares import even_sizes, share_out, thread_counts
 from envdyno.agent.placement.topology import Synthetic, Topology
 
-CASES = settings(max_examples=60, deadline=None)
+CASES = settings(max_examples=60)
 CPUS = st.frozensets(st.integers(0, 40), min_size=1, max_size=14)
 
 

@@ -3,13 +3,12 @@ from __future__ import annotations
 import contextlib
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from envdyno.agent.placement.cpulist import format_cpulist, format_mask, parse_cpulist, parse_mask
 from envdyno.agent.placement.errors import PlacementError
 
-CASES = settings(deadline=None)
 ID_SETS = st.frozensets(st.integers(0, 5000), max_size=60)
 
 
@@ -70,13 +69,11 @@ def test_lists_are_printed_with_joined_ranges() -> None:
     assert format_cpulist([]) == ""
 
 
-@CASES
 @given(ID_SETS)
 def test_a_printed_list_reads_back_as_the_same_set(ids: frozenset[int]) -> None:
     assert parse_cpulist(format_cpulist(ids)) == tuple(sorted(ids))
 
 
-@CASES
 @given(st.integers(0, 300), st.integers(0, 300), st.integers(1, 40), st.integers(1, 40))
 def test_a_grouped_range_takes_the_first_of_every_group(first: int, length: int, one: int, two: int) -> None:
     used, group = sorted((one, two))
@@ -111,13 +108,11 @@ def test_masks_are_padded_to_the_width_asked_for() -> None:
     assert format_mask([]) == "0"
 
 
-@CASES
 @given(ID_SETS, st.none() | st.integers(5001, 8192))
 def test_a_printed_mask_reads_back_as_the_same_set(ids: frozenset[int], bits: int | None) -> None:
     assert parse_mask(format_mask(ids, bits)) == tuple(sorted(ids))
 
 
-@CASES
 @given(st.text(max_size=12))
 def test_any_text_is_read_or_refused_and_never_breaks(text: str) -> None:
     for parse in (parse_cpulist, parse_mask):

@@ -144,6 +144,12 @@ def test_a_gpu_at_a_node_that_is_not_online_is_refused(tmp_path: Path) -> None:
         place(tmp_path, "0")
 
 
+def test_gpus_that_the_driver_was_not_given_are_not_counted(root: Path) -> None:
+    add_gpu(root, "0000:01:00.0", 1)
+    assert node_of(root, "0") == 0
+    assert [gpu.address for gpu in read_gpus(root)] == [NEAR, FAR]
+
+
 def test_display_chips_and_sound_functions_are_no_gpus(tmp_path: Path) -> None:
     add_gpu(tmp_path, "0000:02:00.0", 0, vendor="0x1a03", kind="0x030000")
     add_gpu(tmp_path, "0000:3b:00.1", 0, kind="0x040300")

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from envdyno.agent.placement.numa_maps import Residency, parse_numa_maps
@@ -80,7 +80,6 @@ def test_unknown_words_and_short_lines_are_passed_over(line: str) -> None:
     assert total in (0, PAGE)
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="0123456789abcdef N=:-()manykernelpagesize_kBfile/\n", max_size=200))
 def test_any_text_is_read_without_error(text: str) -> None:
     assert parse_numa_maps(text).total_bytes >= 0

@@ -269,7 +269,7 @@ def test_leaving_in_another_thread_is_refused_and_told() -> None:
     assert "It was CPU 1,3, memory policy default" in str(errors[0])
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(
     st.frozensets(st.integers(0, 7), min_size=1),
     st.sampled_from(POLICIES),

@@ -16,6 +16,7 @@ from envdyno.agent.placement.kernelfs import Root
 from envdyno.agent.placement.wire import Wire
 
 _DEVICES = "/sys/bus/pci/devices"
+_DRIVER = "/proc/driver/nvidia/gpus"
 _DISPLAY, _ACCELERATOR = "0x03", "0x12"
 """PCI base classes: display controllers and processing accelerators."""
 
@@ -125,7 +126,7 @@ def _read_gpu(root: Root, address: str) -> Gpu | None:
 
 
 def _uuid(root: Root, address: str) -> str | None:
-    text = kernelfs.read_text(root, f"/proc/driver/nvidia/gpus/{address}/information") or ""
+    text = kernelfs.read_text(root, f"{_DRIVER}/{address}/information") or ""
     for line in text.splitlines():
         label, _, value = line.partition(":")
         if label.strip() == "GPU UUID" and value.strip().startswith("GPU-"):
