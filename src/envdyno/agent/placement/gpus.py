@@ -52,8 +52,18 @@ class Gpu(Wire):
 
 
 def read_gpus(root: Root = "/") -> tuple[Gpu, ...]:
-    """The GPUs in the order of their PCI addresses; empty when there is none or no PCI bus is shown."""
-    return tuple(gpu for name in kernelfs.names(root, _DEVICES) if (gpu := _read_gpu(root, name)) is not None)
+    """The GPUs in the order of their PCI addresses; empty when there is none or no PCI bus is shown.
+
+    sysfs shows a container all GPUs of the host, and NVIDIA's driver only those that the container was given;
+    so where the driver lists its GPUs, others of NVIDIA are left out.
+    """
+    given = kernelfs.names(root, _DRIVER)
+    gpus = (_read_gpu(root, name) for name in kernelfs.names(root, _DEVICES))
+    return tuple(
+        gpu
+        for gpu in gpus
+        if gpu is not None and (gpu.vendor is not GpuVendor.NVIDIA or not given or gpu.address in given)
+    )
 
 
 def find_gpu(gpus: tuple[Gpu, ...], which: str, environ: Mapping[str, str]) -> Gpu:
