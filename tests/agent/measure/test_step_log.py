@@ -36,7 +36,7 @@ outcomes = st.none() | st.integers(0, NUM_ENVS) | tallies()
 @st.composite
 def logged_steps(draw: st.DrawFn) -> list[tuple[int, object]]:
     """Completion times that never run backwards, each with the step's outcome; some times coincide."""
-    gaps = draw(st.lists(st.integers(0, 40), max_size=60))
+    gaps = draw(st.lists(st.integers(0, 40), max_size=25))
     return [(time, draw(outcomes)) for time in accumulate(gaps)]
 
 
