@@ -12,11 +12,13 @@ from functools import partial
 from typing import TypeVar
 
 from envdyno.agent.workloads.contract import BuildContext
+from envdyno.suite.direct.motion_tracking import DirectMotionTrackingEnvironment
 from envdyno.suite.direct.velocity import DirectVelocityEnvironment
 from envdyno.suite.engines.contract import Engine, EngineRequest
 from envdyno.suite.engines.load import EngineName, make_engine
 from envdyno.suite.environment import SuiteEnvironment, TaskSize
 from envdyno.suite.streams import Streams
+from envdyno.suite.tasks.g1_motion_tracking import G1_MOTION_TRACKING
 from envdyno.suite.tasks.g1_walk_flat import G1_WALK_FLAT
 from envdyno.suite.tasks.go2_joystick_flat import GO2_JOYSTICK_FLAT
 
@@ -31,8 +33,14 @@ class Runtime(str, Enum):
 _Choice = TypeVar("_Choice", bound=Enum)
 _Maker = Callable[[Engine, int, Streams], SuiteEnvironment]
 _TASKS: dict[str, tuple[TaskSize, dict[Runtime, _Maker]]] = {
-    task.size.name: (task.size, {Runtime.DIRECT: partial(DirectVelocityEnvironment, task)})
-    for task in (GO2_JOYSTICK_FLAT, G1_WALK_FLAT)
+    **{
+        task.size.name: (task.size, {Runtime.DIRECT: partial(DirectVelocityEnvironment, task)})
+        for task in (GO2_JOYSTICK_FLAT, G1_WALK_FLAT)
+    },
+    G1_MOTION_TRACKING.size.name: (
+        G1_MOTION_TRACKING.size,
+        {Runtime.DIRECT: partial(DirectMotionTrackingEnvironment, G1_MOTION_TRACKING)},
+    ),
 }
 
 
@@ -92,4 +100,22 @@ def g1_walk_flat_motrix(
     """Unitree G1 walks after velocity commands, on MotrixSim."""
     return build(
         "g1_walk_flat", "motrix", num_envs=num_envs, seed=seed, threads=context.threads, runtime=runtime
+    )
+
+
+def g1_motion_tracking_mujoco(
+    num_envs: int, seed: int, context: BuildContext, runtime: str = "direct"
+) -> SuiteEnvironment:
+    """Unitree G1 follows a reference motion, on MuJoCo."""
+    return build(
+        "g1_motion_tracking", "mujoco", num_envs=num_envs, seed=seed, threads=context.threads, runtime=runtime
+    )
+
+
+def g1_motion_tracking_motrix(
+    num_envs: int, seed: int, context: BuildContext, runtime: str = "direct"
+) -> SuiteEnvironment:
+    """Unitree G1 follows a reference motion, on MotrixSim."""
+    return build(
+        "g1_motion_tracking", "motrix", num_envs=num_envs, seed=seed, threads=context.threads, runtime=runtime
     )

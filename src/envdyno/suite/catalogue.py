@@ -25,10 +25,13 @@ def _case(task: str, engine: str, summary: str) -> Registration:
 
 _GO2 = "Unitree Go2 follows velocity commands on flat ground"
 _WALK = "Unitree G1 walks after velocity commands on flat ground"
+_TRACKING = "Unitree G1 follows 36 s of whole-body exercise"
 
 SUITE: tuple[Registration, ...] = (
     _case("go2_joystick_flat", "mujoco", _GO2),
     _case("g1_walk_flat", "mujoco", _WALK),
     _case("g1_walk_flat", "motrix", _WALK),
+    _case("g1_motion_tracking", "mujoco", _TRACKING),
+    _case("g1_motion_tracking", "motrix", _TRACKING),
 )
 """In the order in which they are listed."""

@@ -43,3 +43,77 @@ def yaw_quaternion(yaw: FloatArray, out: FloatArray | None = None) -> FloatArray
     np.cos(half, out=out[..., 0])
     np.sin(half, out=out[..., 3])
     return out
+
+
+def multiply(left: FloatArray, right: FloatArray, out: FloatArray | None = None) -> FloatArray:
+    """Return the rotation ``right`` followed by ``left``; leading axes broadcast."""
+    a, b, c, d = (left[..., i] for i in range(4))
+    w, x, y, z = (right[..., i] for i in range(4))
+    if out is None:
+        out = np.empty((*np.broadcast_shapes(left.shape[:-1], right.shape[:-1]), 4), right.dtype)
+    np.subtract(a * w - b * x, c * y + d * z, out=out[..., 0])
+    np.add(a * x + b * w, c * z - d * y, out=out[..., 1])
+    np.add(a * y - b * z, c * w + d * x, out=out[..., 2])
+    np.add(a * z + b * y, d * w - c * x, out=out[..., 3])
+    return out
+
+
+def conjugate(quaternion: FloatArray) -> FloatArray:
+    """Return the inverse rotation."""
+    inverse: FloatArray = quaternion.copy()
+    inverse[..., 1:] *= -1.0
+    return inverse
+
+
+def heading(quaternion: FloatArray) -> FloatArray:
+    """Return the part of a rotation that is about the vertical axis: cosine and sine of half its angle.
+
+    This is the swing-twist decomposition about z, which differs from the yaw of Euler angles when tilted,
+    and has no singular pitch. (0, 0) does not occur for robots that are not upside down.
+    """
+    half: FloatArray = quaternion[..., ::3].copy()
+    half /= np.sqrt(np.einsum("...i,...i->...", half, half))[..., None]
+    return half
+
+
+def angle_squared(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Return the square of the angle (rad) between two orientations."""
+    cosine: FloatArray = np.abs(np.einsum("...i,...i->...", left, right))
+    np.minimum(cosine, 1.0, out=cosine)
+    np.arccos(cosine, out=cosine)
+    cosine *= 2.0
+    np.square(cosine, out=cosine)
+    return cosine
+
+
+def two_axes(quaternion: FloatArray, out: FloatArray | None = None) -> FloatArray:
+    """Return the first two columns of the rotation matrix, row by row: six continuous numbers.
+
+    Zhou et al., "On the continuity of rotation representations in neural networks", CVPR 2019.
+    """
+    w, x, y, z = (quaternion[..., i] for i in range(4))
+    if out is None:
+        out = np.empty((*quaternion.shape[:-1], 6), quaternion.dtype)
+    np.subtract(1.0, 2.0 * (y * y + z * z), out=out[..., 0])
+    np.multiply(x * y - w * z, 2.0, out=out[..., 1])
+    np.multiply(x * y + w * z, 2.0, out=out[..., 2])
+    np.subtract(1.0, 2.0 * (x * x + z * z), out=out[..., 3])
+    np.multiply(x * z - w * y, 2.0, out=out[..., 4])
+    np.multiply(y * z + w * x, 2.0, out=out[..., 5])
+    return out
+
+
+def from_euler(roll: FloatArray, pitch: FloatArray, yaw: FloatArray) -> FloatArray:
+    """Return the rotation by roll about x, then pitch about y, then yaw about z, all of fixed axes."""
+    cosines = tuple(np.cos(0.5 * angle) for angle in (roll, pitch, yaw))
+    sines = tuple(np.sin(0.5 * angle) for angle in (roll, pitch, yaw))
+    (cr, cp, cy), (sr, sp, sy) = cosines, sines
+    return np.stack(
+        [
+            cr * cp * cy + sr * sp * sy,
+            sr * cp * cy - cr * sp * sy,
+            cr * sp * cy + sr * cp * sy,
+            cr * cp * sy - sr * sp * cy,
+        ],
+        axis=-1,
+    )

@@ -11,6 +11,7 @@ from envdyno.suite.environment import SuiteEnvironment
 from envdyno.suite.rotations import projected_gravity, rotate_inverse
 from envdyno.suite.streams import Streams
 from envdyno.suite.tasks.events import draw_pushes
+from envdyno.suite.tasks.joint_limits import soft_limits
 from envdyno.suite.tasks.velocity import VelocityTask
 from envdyno.suite.tasks.velocity_command import draw_commands
 
@@ -33,7 +34,7 @@ class DirectVelocityEnvironment(SuiteEnvironment):
         self._pose = self._default_pose[np.asarray(task.reward_parameters.pose_joints)]
         self._foot_phases = np.asarray(task.gait.foot_phases, np.float32)
         self._clock_phases = np.asarray(task.gait.clock_phases, np.float32)
-        self._soft_low, self._soft_high = _soft_limits(engine, task)
+        self._soft_low, self._soft_high = soft_limits(engine.joint_range, task.reward_parameters.soft_limit)
         self._noise_width = _noise_widths(task)
 
         self.action = np.zeros((num_envs, joints), np.float32)
@@ -236,10 +237,3 @@ def _noise_widths(task: VelocityTask) -> FloatArray:
         ]
     )
     return (2.0 * widths).astype(np.float32)
-
-
-def _soft_limits(engine: Engine, task: VelocityTask) -> tuple[FloatArray, FloatArray]:
-    low, high = engine.joint_range
-    middle, half = 0.5 * (low + high), 0.5 * (high - low)
-    half *= np.float32(task.reward_parameters.soft_limit)
-    return middle - half, middle + half

@@ -1,0 +1,1 @@
+"""Reference motions that tracking tasks follow, and the script that makes them."""
