@@ -9,9 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from envdyno.agent.edges import install_probes
 from envdyno.agent.job import Job, Timing
 from envdyno.agent.measure.actions import action_ring
-from envdyno.agent.measure.window import Stepper
+from envdyno.agent.measure.probes import InstalledProbes
+from envdyno.agent.measure.window import EdgeReader, Stepper
 from envdyno.agent.stages import Ledger, Stage
 from envdyno.agent.workloads.built import BuiltWorkload, CountedStep, accept, settle_counting
 from envdyno.agent.workloads.contract import BuildContext
@@ -32,16 +34,17 @@ def extend_path(folders: tuple[str, ...]) -> None:
     importlib.invalidate_caches()
 
 
-def import_workload(job: Job) -> tuple[Resolved, Callable[..., Any]]:
-    """Import the factory, and whatever framework its module says it needs."""
+def import_workload(job: Job) -> tuple[Resolved, Callable[..., Any], InstalledProbes | None]:
+    """Import the factory, and whatever framework its module says it needs; put the probes in place first."""
     extend_path(job.sys_path)
+    probes = install_probes(job)
     resolved = resolve(job.workload)
     factory = load_factory(resolved)
     module = sys.modules.get(getattr(factory, "__module__", ""))
     import_framework = getattr(module, "import_framework", None)
     if callable(import_framework):
         import_framework(**job.options)
-    return resolved, factory
+    return resolved, factory, probes
 
 
 def build_workload(job: Job, resolved: Resolved, factory: Callable[..., Any]) -> BuiltWorkload:
@@ -70,7 +73,9 @@ class Stepping:
     stepper: Stepper
 
 
-def first_step(job: Job, workload: BuiltWorkload, ledger: Ledger) -> Stepping:
+def first_step(
+    job: Job, workload: BuiltWorkload, ledger: Ledger, readers: tuple[EdgeReader, ...]
+) -> Stepping:
     """Prepare the actions, take the first step, and settle how steps are counted."""
     ring = action_ring(
         workload.spec.action, job.num_envs, job.actions, job.actions_seed, workload.make_actions
@@ -81,5 +86,5 @@ def first_step(job: Job, workload: BuiltWorkload, ledger: Ledger) -> Stepping:
             workload.synchronize()
     counted = settle_counting(workload, outcome)
     actions = ring[1:] + ring[:1]
-    stepper = Stepper(counted.step, actions, time.monotonic_ns, workload.synchronize, workload.work)
+    stepper = Stepper(counted.step, actions, time.monotonic_ns, workload.synchronize, readers)
     return Stepping(workload, counted, stepper)

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from envdyno.agent.building import Stepping, build_workload, first_step, import_workload
-from envdyno.agent.job import Job, Purpose, Timing
-from envdyno.agent.measure import phases
+from envdyno.agent.edges import EdgeReadings
+from envdyno.agent.job import Job, Purpose
 from envdyno.agent.measure.latency import latency
 from envdyno.agent.measure.loaded import loaded_distributions, module_origins
 from envdyno.agent.measure.observation import nonfinite_rows, observation_hash
@@ -102,7 +102,7 @@ class Worker:
     def run(self) -> None:
         """Go through all stages."""
         with self._ledger.stage(Stage.IMPORT):
-            resolved, factory = import_workload(self._job)
+            resolved, factory, probes = import_workload(self._job)
         with self._ledger.stage(Stage.BUILD):
             workload = build_workload(self._job, resolved, factory)
         if self._job.purpose is Purpose.DESCRIBE:
@@ -111,10 +111,11 @@ class Worker:
             )
             self._close(workload.close)
             return
-        stepping = first_step(self._job, workload, self._ledger)
+        readings = EdgeReadings(self._job, workload, probes)
+        stepping = first_step(self._job, workload, self._ledger, readings.readers)
         self._warm_up(stepping)
         with self._ledger.stage(Stage.WINDOW):
-            measured = self._measure(stepping)
+            measured = self._measure(stepping) | readings.to_json()
         with self._ledger.stage(Stage.AUDIT):
             measured["audit"] = self._audit()
             measured["nonfinite_at_end"] = self._look(stepping, nonfinite_rows)
@@ -193,18 +194,13 @@ class Worker:
             self._channel.send(FromWorker.PASSED, late=late)
 
     def _follow(self, stepping: Stepping, order: dict[str, Any]) -> dict[str, Any]:
-        before = self._enable_phases(stepping)
         if order["type"] == ToWorker.LATENCY.value:
-            measured = self._measure_latency(stepping, order)
-        else:
-            measured = self._measure_window(stepping, order)
-        return measured | {"phases": self._phase_totals(stepping, before)}
+            return self._measure_latency(stepping, order)
+        return self._measure_window(stepping, order)
 
     def _measure_window(self, stepping: Stepping, order: dict[str, Any]) -> dict[str, Any]:
         log = StepLog(self._job.num_envs, order["start_ns"], order["end_ns"], SUB_WINDOWS)
-        edges = stepping.stepper.log_window(log)
-        span = stepping.stepper.work_span
-        return {"log": log, "edges": asdict(edges), "work": None if span is None else asdict(span)}
+        return {"edges": asdict(stepping.stepper.log_window(log)), "log": log}
 
     def _fold(self, measured: dict[str, Any]) -> dict[str, Any]:
         """Add up the window's log, now that every worker has passed its end."""
@@ -249,23 +245,6 @@ class Worker:
     def _write_raw(self, values: array[int]) -> None:
         if self._job.raw_path is not None:
             write_npy(Path(self._job.raw_path), values)
-
-    def _enable_phases(self, stepping: Stepping) -> list[Any]:
-        if self._job.timing is Timing.THROUGHPUT:
-            return []
-        phases.enable(phases.CpuTiming.PROCESS if self._job.phase_cpu else phases.CpuTiming.OFF)
-        return self._read_phases(stepping)
-
-    def _read_phases(self, stepping: Stepping) -> list[Any]:
-        own = stepping.workload.phases
-        return [*phases.totals(), *(own() if own is not None else ())]
-
-    def _phase_totals(self, stepping: Stepping, before: list[Any]) -> dict[str, Any] | None:
-        if self._job.timing is Timing.THROUGHPUT:
-            return None
-        after = self._read_phases(stepping)
-        phases.disable()
-        return {"before": [list(total) for total in before], "after": [list(total) for total in after]}
 
 
 def _spec_json(spec: Any) -> dict[str, Any]:

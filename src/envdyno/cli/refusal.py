@@ -9,6 +9,7 @@ import click
 
 from envdyno.agent.placement.errors import PlacementError
 from envdyno.launch.scratch import ScratchError
+from envdyno.plan.plan_error import PlanError
 from envdyno.plan.usage_error import UsageError
 from envdyno.record.journal import JournalError
 
@@ -28,5 +29,5 @@ def refusing() -> Iterator[None]:
     """Turn errors that are meant for the user into a refusal."""
     try:
         yield
-    except (UsageError, JournalError, ScratchError, PlacementError) as error:
+    except (UsageError, PlanError, JournalError, ScratchError, PlacementError) as error:
         raise Refusal(str(error)) from error

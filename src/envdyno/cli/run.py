@@ -10,12 +10,8 @@ import click
 from envdyno.agent.measure.actions import ActionSource
 from envdyno.agent.placement.placement import MemoryPolicy
 from envdyno.agent.placement.request import Smt
-from envdyno.cli.exit_code import ExitCode
-from envdyno.cli.refusal import Refusal, refusing
-from envdyno.cli.values import Duration, parse_cpus, parse_deadlines, parse_pairs
-
-LATENCY_NUMA = "off"
-"""Latency is that of one worker with the whole machine, unless asked otherwise."""
+from envdyno.cli.refusal import refusing
+from envdyno.cli.values import Duration
 
 
 def _values(kind: Any) -> click.Choice[str]:
@@ -56,6 +52,15 @@ def _values(kind: Any) -> click.Choice[str]:
     "--foreign-load-limit", type=float, default=0.1, help="Cores of other work that mark a run as disturbed."
 )
 @click.option("--allow-nonfinite", is_flag=True, help="Take rows that are not finite for valid work.")
+@click.option("--phases", is_flag=True, help="Add an attribution run that times the phases of a step.")
+@click.option("--phase-cpu", is_flag=True, help="Time phases in CPU time too; implies --phases.")
+@click.option(
+    "--probe",
+    "probes",
+    multiple=True,
+    metavar="NAME=MODULE:CALLABLE",
+    help="Time a callable as a phase, without touching its code.",
+)
 @click.option(
     "--compare", "other", metavar="WORKLOAD", help="Measure another workload in turn with the first."
 )
@@ -87,8 +92,8 @@ def _values(kind: Any) -> click.Choice[str]:
 def run(**arguments: Any) -> int:
     """Measure how fast this machine steps WORKLOAD, all of the machine used.
 
-    WORKLOAD is a name of `envdyno list`, or module:attribute of your own factory; without one the built-in
-    robot is measured. Tables go to stderr, records to stdout.
+    WORKLOAD is a name of `envdyno list`, a pattern such as 'sac/*', `suite` for all reference cases,
+    or module:attribute of your own factory; without one the built-in robot is measured. Tables go to stderr, records to stdout.
     """
     with refusing():
         return _run(arguments)
@@ -96,9 +101,10 @@ def run(**arguments: Any) -> int:
 
 def _run(arguments: dict[str, Any]) -> int:
     from envdyno.cli.run_output import RunOutput
+    from envdyno.cli.run_requests import run_order
     from envdyno.cli.run_verbs import run_all
 
-    requests, other = _requests(arguments)
+    order = run_order(arguments)
     output = RunOutput.open(
         as_json=arguments["as_json"],
         jsonl=arguments["jsonl"],
@@ -107,59 +113,6 @@ def _run(arguments: dict[str, Any]) -> int:
         quiet=arguments["quiet"],
     )
     try:
-        code: ExitCode = run_all(requests, other, arguments["rounds"], arguments["wait_idle"], output)
-        return code
+        return run_all(order, arguments["wait_idle"], output)
     finally:
         output.close()
-
-
-def _requests(arguments: dict[str, Any]) -> tuple[list[Any], Any]:
-    """Return a request for every batch size, and the first one's counterpart of ``--compare``."""
-    from envdyno.plan.run_request import DEFAULT_NUM_ENVS, DEFAULT_WORKLOAD, check
-
-    sizes = arguments["num_envs"] or (DEFAULT_NUM_ENVS,)
-    workload = arguments["workload"] or DEFAULT_WORKLOAD
-    if arguments["rounds"] < 1:
-        raise Refusal(f"--rounds {arguments['rounds']} was asked for; it has to be at least 1.")
-    if arguments["other"] is not None and len(sizes) > 1:
-        raise Refusal("--compare measures one batch size: give --num-envs once.")
-    requests = [_request(arguments, workload, size) for size in sizes]
-    other = None if arguments["other"] is None else _request(arguments, arguments["other"], sizes[0])
-    for request in (*requests, *([other] if other else [])):
-        check(request)
-    return requests, other
-
-
-def _request(arguments: dict[str, Any], workload: str, num_envs: int) -> Any:
-    import sys
-
-    from envdyno.agent.placement.request import Request
-    from envdyno.plan.run_request import RunRequest
-    from envdyno.record.case import Mode
-
-    latency = arguments["steps"] is not None
-    numa = arguments["numa"] or (LATENCY_NUMA if latency else "auto")
-    return RunRequest(
-        workload=workload,
-        options=parse_pairs(arguments["options"]),
-        num_envs=num_envs,
-        mode=Mode.LATENCY if latency else Mode.WINDOW,
-        window_s=arguments["duration"],
-        steps=arguments["steps"] or 0,
-        warmup_steps=arguments["warmup"],
-        actions=ActionSource(arguments["actions"]),
-        seed=arguments["seed"],
-        placement=Request(
-            numa=numa,
-            workers_per_node=arguments["workers_per_node"],
-            cpus=parse_cpus(arguments["cpus"]),
-            smt=Smt(arguments["smt"]),
-            memory=MemoryPolicy(arguments["mem"]),
-        ),
-        strict_placement=arguments["strict_placement"],
-        exclusive=arguments["exclusive"],
-        foreign_load_limit_cores=arguments["foreign_load_limit"],
-        allow_nonfinite=arguments["allow_nonfinite"],
-        deadlines_s=parse_deadlines(arguments["deadlines"]),
-        python=arguments["python"] or Path(sys.executable),
-    )

@@ -16,6 +16,7 @@ from envdyno.plan.usage_error import UsageError
 from envdyno.record.journal import Journal
 from envdyno.record.run_record import RunRecord
 from envdyno.report.glyphs import Glyphs, glyphs_for
+from envdyno.report.phase_report import phase_lines
 from envdyno.report.run_report import report_lines
 
 RECORDS = "records.jsonl"
@@ -80,7 +81,7 @@ class RunOutput:
     def show_record(self, record: RunRecord) -> None:
         """Show one run to a person. Why a run failed is shown also when quiet."""
         if not self.quiet or record.throughput is None:
-            self.show(report_lines(record))
+            self.show(phase_lines(record) if record.phases is not None else report_lines(record))
 
     def show(self, lines: Sequence[str]) -> None:
         """Write lines for a person; what makes a figure doubtful stands out on a terminal."""

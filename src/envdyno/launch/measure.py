@@ -33,15 +33,18 @@ def prepare(request: RunRequest) -> Site:
 
 
 def measure(
-    request: RunRequest, session: Session, keep: Callable[[RunRecord], None] = lambda _record: None
+    request: RunRequest,
+    session: Session,
+    keep: Callable[[RunRecord], None] = lambda _record: None,
+    amend: Callable[[RunRecord], RunRecord] = lambda record: record,
 ) -> RunRecord:
-    """Run one case and return its record; ``keep`` gets it at once.
+    """Run one case and return its record; ``amend`` completes it, and ``keep`` gets it at once.
 
     Raises:
         UsageError: it cannot be done as asked.
     """
     outcome = execute(request, prepare(request), session)
-    record = make_record(outcome, run_arguments(request))
+    record = amend(make_record(outcome, run_arguments(request)))
     keep(record)
     return record
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from envdyno._version import __version__
 from envdyno.agent.measure.actions import ActionSource
+from envdyno.agent.measure.phase_window import PhaseReading, tree_of
 from envdyno.agent.protocol import VERSION, FromWorker
 from envdyno.launch import aggregate
 from envdyno.launch.counters import Use
@@ -71,6 +72,7 @@ def make_record(outcome: RunOutcome, command: Sequence[str]) -> RunRecord:
         warnings=tuple(doubts(outcome, totals, throughput, workers)),
         absent=absent | _absent(status, throughput, totals),
         overhead_s=_overhead_s(outcome, workers) if measured else None,
+        phases=phases_of(outcome),
     )
 
 
@@ -188,6 +190,22 @@ def _machine_use(use: Use | None) -> MachineUse | None:
 def _software(outcome: RunOutcome) -> SoftwareRecord | None:
     loaded = outcome.message(0, FromWorker.MEASURED).get("loaded")
     return SoftwareRecord(**loaded) if loaded else None
+
+
+def phases_of(outcome: RunOutcome) -> dict[str, Any] | None:
+    """Return the tree of phases over all workers of an attribution run, and what overlapped their steps."""
+    told = [outcome.message(index, FromWorker.MEASURED).get("phases") for index in range(len(outcome.shares))]
+    readings = [PhaseReading.from_json(body) for body in told if body]
+    if len(readings) != len(told) or not all(reading.vector_steps for reading in readings):
+        return None
+    threads = {
+        f"worker {index}, {name}": [list(total) for total in totals]
+        for index, reading in enumerate(readings)
+        for name, totals in reading.other_threads.items()
+        if totals
+    }
+    misnested = sum(reading.misnested for reading in readings)
+    return tree_of(readings).to_json() | {"other_threads": threads, "misnested": misnested}
 
 
 def _overhead_s(outcome: RunOutcome, workers: Sequence[WorkerRecord]) -> float:

@@ -109,12 +109,7 @@ def _entered_s(window: WorkerWindow | None) -> float | None:
 
 
 def _work(span: dict[str, Any] | None) -> WorkSpan | None:
-    if not span:
-        return None
-    totals = {
-        name: span["after"][name] - value for name, value in span["before"].items() if name in span["after"]
-    }
-    return WorkSpan(vector_steps=span["steps"], totals=totals)
+    return WorkSpan(**span) if span else None
 
 
 def _use(outcome: RunOutcome, worker: int) -> WorkerUse | None:

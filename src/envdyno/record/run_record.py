@@ -94,7 +94,10 @@ class RunRecord(Shape):
         default=None, description="time of the run beyond its stages and its window"
     )
     phases: dict[str, Any] | None = Field(
-        default=None, description="attribution runs only: the tree of phases"
+        default=None, description="attribution runs only: the tree of phases, in ms of a vector step"
+    )
+    observer_effect: dict[str, float] | None = Field(
+        default=None, description="a step of this attribution run against one of its throughput run"
     )
 
     model_config = Shape.model_config | {"populate_by_name": True, "serialize_by_alias": True}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from envdyno.agent.measure.quantile import median
 from envdyno.record.run_record import RunRecord
@@ -29,6 +29,36 @@ def sweep_lines(records: Sequence[RunRecord]) -> list[str]:
             )
         )
     return aligned(rows, right=(0, 1, 2, 3))
+
+
+def suite_lines(records: Sequence[RunRecord], refused: Mapping[str, str]) -> list[str]:
+    """Return a table of many workloads, and below it those that could not run, with the reason."""
+    rows = [("case", "envs", "transitions/s", "transitions/CPU-s", "step", "resets/step", "")]
+    for record in records:
+        found, case = record.throughput, record.case
+        if record.phases is not None:
+            continue
+        if found is None:
+            rows.append((case.workload, f"{case.num_envs:,}", "-", "-", "-", "-", record.status.value))
+            continue
+        cpu, resets = found.transitions_per_cpu_s, found.resets_per_step
+        step_ms = 1e3 * len(record.workers) / found.vector_steps_per_s
+        rows.append(
+            (
+                case.workload,
+                f"{case.num_envs:,}",
+                f"{found.transitions_per_s:,.0f}",
+                "-" if cpu is None else f"{cpu:,.0f}",
+                f"{step_ms:.2f} ms",
+                "-" if resets is None else f"{resets:.2f}",
+                "",
+            )
+        )
+    lines = aligned(rows, right=(1, 2, 3, 4, 5))
+    if refused:
+        lines += ["", "Could not run:"]
+        lines += [f"  {name}: {reason}" for name, reason in refused.items()]
+    return lines
 
 
 def comparison_lines(

@@ -18,8 +18,9 @@ REFRESH_S = 0.5
 class ProgressLine:
     """Shows what the slowest worker is doing, and for how long. Silent when the output is no terminal."""
 
-    def __init__(self, console: Console, window_s: float | None) -> None:
+    def __init__(self, console: Console, window_s: float | None, *, shown: bool = True) -> None:
         """Show on ``console``; ``window_s`` is the length of the window, where there is one."""
+        self._wanted = shown
         self._console = console
         self._window_s = window_s
         self._title = ""
@@ -30,7 +31,7 @@ class ProgressLine:
 
     def __enter__(self) -> ProgressLine:  # noqa: PYI034 (typing.Self needs Python 3.11)
         """Begin to show."""
-        if self._console.is_terminal:
+        if self._wanted and self._console.is_terminal:
             self._live = Live(console=self._console, auto_refresh=False, transient=True)
             self._live.start()
         return self

@@ -19,7 +19,7 @@ def _case(task: str, engine: str, summary: str) -> Registration:
         f"{summary}, {_ENGINE_NAMES[engine]}",
         requires=requires,
         install=install,
-        group="suite",
+        group="suite tasks",
     )
 
 

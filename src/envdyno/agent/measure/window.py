@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from envdyno.agent.measure.step_log import CHUNK_STEPS, StepLog
 
@@ -26,13 +26,14 @@ class Edges:
     end_ns: int
 
 
-@dataclass(frozen=True)
-class WorkSpan:
-    """The workload's own running totals over the steps between two reads of them."""
+class EdgeReader(Protocol):
+    """Reads something at both edges of the logged steps: running totals, timers."""
 
-    steps: int
-    before: dict[str, Any]
-    after: dict[str, Any]
+    def open(self) -> None:
+        """Read at the first edge."""
+
+    def close(self, vector_steps: int) -> None:
+        """Read at the last edge, ``vector_steps`` later."""
 
 
 class Stepper:
@@ -43,7 +44,7 @@ class Stepper:
         actions: batches of actions, used in turn.
         clock: monotonic nanoseconds.
         synchronize: waits for all work in flight; absent for workloads that return when they are done.
-        work: reads the workload's running totals, where it has them.
+        readers: read at both edges of a window, between two vector steps.
     """
 
     def __init__(
@@ -52,15 +53,14 @@ class Stepper:
         actions: Sequence[Any],
         clock: Clock,
         synchronize: Callable[[], None] | None = None,
-        work: Callable[[], dict[str, Any]] | None = None,
+        readers: Sequence[EdgeReader] = (),
     ) -> None:
         """Remember what to step."""
         self._step = step
         self._ring: Iterator[Any] = itertools.cycle(actions)
         self._clock = clock
         self._synchronize = synchronize
-        self._work = work
-        self.work_span: WorkSpan | None = None
+        self._readers = tuple(readers)
 
     def once(self) -> Any:
         """Take one vector step; return its outcome."""
@@ -86,13 +86,14 @@ class Stepper:
         instants at which nothing was in flight, the first at or after each edge of the window.
         """
         start_ns = self._step_up_to(log)
-        before = self._work() if self._work is not None else None
-        steps_before = self._log_up_to(log)
+        for reader in self._readers:
+            reader.open()
+        taken = self._log_up_to(log)
         if self._synchronize is not None:
             self._synchronize()
             log.end_ns = self._clock()
-        if before is not None and self._work is not None:
-            self.work_span = WorkSpan(steps_before, before, self._work())
+        for reader in self._readers:
+            reader.close(taken)
         return Edges(start_ns, log.end_ns)
 
     def _step_up_to(self, log: StepLog) -> int:

@@ -84,8 +84,9 @@ def built_in() -> tuple[Registration, ...]:
     """Return what comes with envdyno, in the order in which it is listed."""
     from envdyno.agent.workloads.catalogue import ADAPTERS
     from envdyno.suite.catalogue import SUITE
+    from envdyno.suite.collectors.catalogue import COLLECTORS
 
-    return (*SUITE, *ADAPTERS, SYNTHETIC)
+    return (*COLLECTORS, *SUITE, *ADAPTERS, SYNTHETIC)
 
 
 def installed() -> tuple[Registration, ...]:

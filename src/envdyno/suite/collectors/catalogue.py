@@ -27,7 +27,7 @@ def _around(collector: str, task: Registration) -> Registration:
         f"{_TITLES[collector]} collector: {task.summary}",
         requires=task.requires,
         install=task.install,
-        group="suite, reference cases" if name in REFERENCE_CASES else "suite, collectors",
+        group="suite" if name in REFERENCE_CASES else "suite collectors",
     )
 
 
