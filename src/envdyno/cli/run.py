@@ -93,7 +93,8 @@ def run(**arguments: Any) -> int:
     """Measure how fast this machine steps WORKLOAD, all of the machine used.
 
     WORKLOAD is a name of `envdyno list`, a pattern such as 'sac/*', `suite` for all reference cases,
-    or module:attribute of your own factory; without one the built-in robot is measured. Tables go to stderr, records to stdout.
+    or module:attribute of your own factory; without one the built-in robot is measured. Tables go to
+    stderr, records to stdout.
     """
     with refusing():
         return _run(arguments)
