@@ -12,7 +12,8 @@ from typing import Any
 from envdyno.record.worker import Totals
 
 FORMULA = "transitions completed by all workers inside the common window / length of the window"
-FORMULA_LATENCY = "transitions of all workers / (last worker's end - first worker's start)"
+FORMULA_OWN_SPANS = "transitions of all workers / (last worker's end - first worker's start)"
+"""For latency runs and synchronised edges, where each worker has a span of its own."""
 
 
 @dataclass(frozen=True)

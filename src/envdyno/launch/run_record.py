@@ -12,6 +12,7 @@ from envdyno.agent.measure.actions import ActionSource
 from envdyno.agent.measure.phase_window import PhaseReading, tree_of
 from envdyno.agent.protocol import VERSION, FromWorker
 from envdyno.launch import aggregate
+from envdyno.launch.absent import absent_facts, absent_figures
 from envdyno.launch.counters import Use
 from envdyno.launch.doubts import doubts
 from envdyno.launch.failure import Failure, FailureKind
@@ -49,6 +50,9 @@ def make_record(outcome: RunOutcome, command: Sequence[str]) -> RunRecord:
     throughput = None
     if totals is not None and elapsed_s is not None and status is not Status.INVALID:
         throughput = _throughput(outcome, complete, totals, elapsed_s, spec or {})
+    if throughput is None:
+        workers = tuple(worker.model_copy(update={"transitions_per_s": None}) for worker in workers)
+    machine, software = _machine_use(outcome.use), _software(outcome)
     found, absent = fingerprint(outcome, case)
     return RunRecord(
         run_id=uuid.uuid4().hex,
@@ -66,11 +70,11 @@ def make_record(outcome: RunOutcome, command: Sequence[str]) -> RunRecord:
         reward_mean=_reward_mean(totals),
         workers=workers,
         skipped_nodes={str(skip.node): skip.reason for skip in outcome.site.choice.skipped},
-        machine=_machine_use(outcome.use),
-        software=_software(outcome),
+        machine=machine,
+        software=software,
         fingerprint=found,
         warnings=tuple(doubts(outcome, totals, throughput, workers)),
-        absent=absent | _absent(status, throughput, totals),
+        absent=absent | absent_figures(outcome, status, throughput, totals) | absent_facts(machine, software),
         overhead_s=_overhead_s(outcome, workers) if measured else None,
         phases=phases_of(outcome),
     )
@@ -156,7 +160,7 @@ def _throughput(
         resets_per_step=None
         if episodes is None or not totals.vector_steps
         else episodes / totals.vector_steps,
-        formula=aggregate.FORMULA_LATENCY if latency else aggregate.FORMULA,
+        formula=aggregate.FORMULA_OWN_SPANS if latency or synchronized else aggregate.FORMULA,
         edge_mode="synchronized" if synchronized else "host_return",
         edge_share=None if latency else aggregate.edge_share(windows),
         start_skew_s=None if latency else aggregate.start_skew_s(windows),
@@ -165,7 +169,7 @@ def _throughput(
 
 
 def _reward_mean(totals: Totals | None) -> float | None:
-    if totals is None or totals.reward_sum is None or not totals.transitions:
+    if totals is None or totals.reward_sum is None or not totals.transitions or totals.nonfinite_rewards:
         return None
     return totals.reward_sum / totals.transitions
 
@@ -214,30 +218,3 @@ def _overhead_s(outcome: RunOutcome, workers: Sequence[WorkerRecord]) -> float:
     return max(0.0, outcome.elapsed_s - longest)
 
 
-def _absent(status: Status, throughput: Throughput | None, totals: Totals | None) -> dict[str, str]:
-    reasons: dict[str, str] = {}
-    if throughput is None:
-        reasons["throughput"] = f"the run ended as {status.value}; no figure is made from a part of it"
-    if totals is None:
-        reasons["totals"] = "the window was not completed by every worker"
-        return reasons
-    for name in ("episodes", "nonfinite_rows", "reward_sum"):
-        if getattr(totals, name) is None:
-            reasons[f"totals.{name}"] = "the workload does not tell"
-    if throughput is not None:
-        for name, why in ABSENT_RATES.items():
-            if getattr(throughput, name) is None:
-                reasons[f"throughput.{name}"] = why
-    return reasons
-
-
-ABSENT_RATES = {
-    "substeps_per_s": "the workload does not tell its physics steps in a transition",
-    "real_time_factor": "the workload does not tell the simulated time in a transition",
-    "transitions_per_cpu_s": "no CPU time of the workers was accounted in the window",
-    "episodes_per_s": "the workload does not tell when episodes end",
-    "resets_per_step": "the workload does not tell when episodes end",
-    "edge_share": "not defined in latency mode, or a worker completed nothing",
-    "start_skew_s": "defined for a common window and two workers or more",
-    "straggler_index": "defined for two workers or more, each of which completed something",
-}
