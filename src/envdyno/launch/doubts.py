@@ -27,7 +27,7 @@ def doubts(
 ) -> Iterator[Warning_]:
     """Yield the warnings of a run, the gravest first."""
     if totals is not None:
-        yield from _nonfinite(totals, workers)
+        yield from _nonfinite(outcome, totals, workers)
         yield from _load(outcome)
         yield from _steadiness(outcome, workers)
     yield from _placement(outcome, workers)
@@ -36,7 +36,9 @@ def doubts(
     yield from _ends(outcome, workers)
 
 
-def _nonfinite(totals: Totals, workers: Sequence[WorkerRecord]) -> Iterator[Warning_]:
+def _nonfinite(
+    outcome: RunOutcome, totals: Totals, workers: Sequence[WorkerRecord]
+) -> Iterator[Warning_]:
     seen = sum(worker.nonfinite_seen or 0 for worker in workers)
     rows = (totals.nonfinite_rows or 0) + seen
     steps = totals.nonfinite_rewards
@@ -44,7 +46,9 @@ def _nonfinite(totals: Totals, workers: Sequence[WorkerRecord]) -> Iterator[Warn
         yield Warning_(
             code=Doubt.NONFINITE,
             message=f"{rows} rows, and the rewards of {steps} vector steps, were not finite.",
-            remedy="Such a run is invalid: find out why the simulation diverges, or give --allow-nonfinite.",
+            remedy="Find out why the simulation diverges."
+            if outcome.request.allow_nonfinite
+            else "Such a run is invalid: find out why the simulation diverges, or give --allow-nonfinite.",
         )
 
 
@@ -72,7 +76,10 @@ def _load(outcome: RunOutcome) -> Iterator[Warning_]:
         stopped_s = use.throttled_us / 1e6
         yield Warning_(
             code=Doubt.THROTTLED,
-            message=f"The CPU quota stopped this cgroup for {stopped_s:.2f} s during the window.",
+            message=(
+                f"The CPU quota held this cgroup back for {stopped_s:.2f} s during the window, "
+                "added up over its CPUs."
+            ),
             remedy="Raise the quota, or use fewer CPUs than it grants (--cpus).",
         )
     if use.control_cpu_s / use.elapsed_s > CONTROL_LIMIT_CORES:
