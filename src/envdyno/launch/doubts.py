@@ -36,9 +36,7 @@ def doubts(
     yield from _ends(outcome, workers)
 
 
-def _nonfinite(
-    outcome: RunOutcome, totals: Totals, workers: Sequence[WorkerRecord]
-) -> Iterator[Warning_]:
+def _nonfinite(outcome: RunOutcome, totals: Totals, workers: Sequence[WorkerRecord]) -> Iterator[Warning_]:
     seen = sum(worker.nonfinite_seen or 0 for worker in workers)
     rows = (totals.nonfinite_rows or 0) + seen
     steps = totals.nonfinite_rewards

@@ -18,8 +18,9 @@ from envdyno.launch.doubts import doubts
 from envdyno.launch.failure import Failure, FailureKind
 from envdyno.launch.fingerprinting import fingerprint
 from envdyno.launch.run import RunOutcome
-from envdyno.launch.site import placement_in_words
+from envdyno.launch.site import Site, placement_in_words
 from envdyno.launch.worker_record import worker_record, worker_window
+from envdyno.plan.run_request import RunRequest
 from envdyno.record.case import CaseRecord, Mode
 from envdyno.record.run_record import MachineUse, RunRecord, SoftwareRecord, Throughput
 from envdyno.record.status import FailureRecord, Status
@@ -82,13 +83,17 @@ def make_record(outcome: RunOutcome, command: Sequence[str]) -> RunRecord:
 
 def case_record(outcome: RunOutcome) -> CaseRecord:
     """Return what was asked for."""
-    request = outcome.request
+    return case_record_of(outcome.request, outcome.site, outcome.shares)
+
+
+def case_record_of(request: RunRequest, site: Site, shares: tuple[int, ...]) -> CaseRecord:
+    """Return what a request asks for on a site."""
     window = request.mode is Mode.WINDOW
     return CaseRecord(
         workload=request.workload,
         options=request.options,
         num_envs=request.num_envs,
-        shares=outcome.shares,
+        shares=shares,
         seed=request.seed,
         actions=ActionSource(request.actions).value,
         warmup_steps=request.warmup_steps,
@@ -97,7 +102,7 @@ def case_record(outcome: RunOutcome) -> CaseRecord:
         steps=None if window else request.steps,
         timing=request.timing.value,
         numa=request.placement.numa,
-        placements=tuple(placement_in_words(placement) for placement in outcome.site.choice.placements),
+        placements=tuple(placement_in_words(placement) for placement in site.choice.placements),
     )
 
 
@@ -216,5 +221,3 @@ def _overhead_s(outcome: RunOutcome, workers: Sequence[WorkerRecord]) -> float:
     """Return the run's time less the stages of its slowest worker, the window's own part included there."""
     longest = max(sum(worker.stages_s.values()) for worker in workers)
     return max(0.0, outcome.elapsed_s - longest)
-
-
