@@ -225,3 +225,9 @@ def test_a_process_that_is_bound_on_this_machine_runs_where_it_was_told() -> Non
         check=True,
     )
     assert ran.stdout.strip() == f"applied [{cpu}]"
+
+
+def test_a_failed_mask_that_cannot_be_compared_is_still_explained() -> None:
+    kernel = FakeKernel(cpus=(0, 1), fails={"get_affinity": errno.EPERM})
+    fact = bind.apply(PLACEMENT, kernel).cpu
+    assert (fact.message or "").endswith("outside the process's cpuset.")

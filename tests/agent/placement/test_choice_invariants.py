@@ -258,3 +258,8 @@ def test_a_refusal_is_a_finished_sentence(situation: tuple[Topology, Limits, Req
     with pytest.raises(PlacementError) as caught:
         choose(topology, limits, wish, environ={})
     assert str(caught.value).endswith(".")
+
+
+def test_minimums_of_one_thread_are_paid_by_the_largest_worker() -> None:
+    assert thread_counts([100, 1, 1], 3.0) == (1, 1, 1)
+    assert thread_counts([100, 1, 1], 5.0) == (3, 1, 1)

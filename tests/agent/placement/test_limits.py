@@ -203,3 +203,10 @@ def test_this_process_may_use_what_the_kernel_says() -> None:
     limits = read_limits()
     assert limits.affinity == tuple(sorted(os.sched_getaffinity(0)))
     assert limits.raw
+
+
+def test_a_garbled_status_list_is_not_known(tmp_path: Path) -> None:
+    write(tmp_path, "proc/self/status", "Cpus_allowed_list:\t0-x\nMems_allowed_list:\t?")
+    limits = read_limits(tmp_path)
+    assert limits.affinity is None
+    assert limits.mems_allowed is None

@@ -258,3 +258,30 @@ def test_this_machine_is_read_without_problems() -> None:
     assert topology.problems == ()
     assert format_cpulist(topology.cpus)
     assert sorted(cpu for core in topology.siblings for cpu in core) == list(topology.cpus)
+
+
+def test_a_cache_of_unknown_size_is_a_domain_all_the_same(tmp_path: Path) -> None:
+    root = Machine({0: "0-3"}, l3=["0-3"]).build(tmp_path)
+    write(root, f"{CPU}/cpu0/cache/index3/size", "big")
+    (domain,) = read_topology(root).l3_domains
+    assert (domain.cpus, domain.size_bytes) == ((0, 1, 2, 3), None)
+
+
+def test_siblings_that_do_not_name_their_own_cpu_are_not_believed(tmp_path: Path) -> None:
+    root = Machine({0: "0-2"}).build(tmp_path)
+    write(root, f"{CPU}/cpu1/topology/thread_siblings_list", "2")
+    assert read_topology(root).siblings == ((0,), (1,), (2,))
+
+
+def test_a_number_that_is_none_is_not_read(tmp_path: Path) -> None:
+    root = Machine().build(tmp_path)
+    write(root, "proc/sys/kernel/numa_balancing", "on")
+    assert read_topology(root).numa_balancing is None
+
+
+def test_a_node_without_distances_has_none(tmp_path: Path) -> None:
+    root = Machine().build(tmp_path)
+    (root / NODE / "node0/distance").unlink()
+    (node,) = read_topology(root).nodes
+    assert node.distances == {}
+    assert (node.distance(0), node.distance(1)) == (10, float("inf"))

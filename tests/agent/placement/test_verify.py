@@ -294,3 +294,37 @@ def test_a_library_that_shrinks_the_mask_of_a_real_process_is_caught() -> None:
         check=True,
     )
     assert ran.stdout.strip() == "['mask_shrunk']"
+
+
+def test_threads_that_do_not_tell_their_start_are_pooled_by_name(tmp_path: Path) -> None:
+    root = build_process(tmp_path, [Task(HOME), *[Task(HOME, f"pool-{index}") for index in range(5)]])
+    for tid in range(PID, PID + 6):
+        (root / f"proc/{PID}/task/{tid}/stat").unlink()
+    assert kinds(look(root)) == [FindingKind.OVERSUBSCRIBED]
+
+
+def test_a_thread_whose_mask_cannot_be_read_is_not_judged(tmp_path: Path) -> None:
+    root = build_process(tmp_path, [Task(HOME), Task("?")])
+    result = look(root)
+    assert result.threads[1].cpus is None
+    assert result.findings == ()
+
+
+def test_masks_come_from_status_when_the_call_is_refused(tmp_path: Path) -> None:
+    root = build_process(tmp_path, [Task(HOME)])
+    kernel = FakeKernel(fails={"get_affinity": errno.EPERM})
+    assert look(root, kernel=kernel).threads[0].cpus == (4, 5, 6, 7)
+
+
+def test_waiting_is_not_judged_without_schedstat(tmp_path: Path) -> None:
+    tasks = [Task(HOME), *[Task(HOME, start_s=100 + index, waited_s=None) for index in range(9)]]
+    before = look(build_process(tmp_path / "before", tasks))
+    later = [Task(HOME), *[Task(HOME, start_s=100 + index, ran_s=9, waited_s=None) for index in range(9)]]
+    after = look(build_process(tmp_path / "after", later, at_s=210), since=before)
+    assert after.findings == ()
+
+
+def test_a_moment_that_is_not_told_is_not_known(tmp_path: Path) -> None:
+    root = build_process(tmp_path, [Task(HOME)])
+    write(root, "proc/uptime", "soon")
+    assert look(root).at_s is None
