@@ -77,15 +77,21 @@ class Pages:
 
     def by_node(self) -> dict[int, int]:
         """Pages on each node, by /proc/self/numa_maps and by move_pages(2), which must agree."""
-        mapped = self._by_numa_maps()
+        mapped = self.by_numa_maps()
         asked = self._by_move_pages()
         assert mapped == asked, f"numa_maps says {mapped}, move_pages says {asked}"
         return mapped
 
-    def _by_numa_maps(self) -> dict[int, int]:
+    def by_numa_maps(self) -> dict[int, int]:
+        """Pages on each node, by /proc/self/numa_maps alone."""
+        counts = re.findall(r" N(\d+)=(\d+)", self.line_in_numa_maps())
+        return {int(node): int(pages) for node, pages in counts}
+
+    def line_in_numa_maps(self) -> str:
+        """What /proc/self/numa_maps says of this memory."""
         for line in Path("/proc/self/numa_maps").read_text().splitlines():
             if int(line.split()[0], 16) == self.address:
-                return {int(node): int(pages) for node, pages in re.findall(r" N(\d+)=(\d+)", line)}
+                return line
         raise AssertionError(f"numa_maps has no line for {self.address:x}")
 
     def _by_move_pages(self) -> dict[int, int]:
