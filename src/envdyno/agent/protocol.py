@@ -11,7 +11,7 @@ import math
 import os
 import select
 from enum import Enum
-from typing import Any
+from typing import Any, NoReturn
 
 VERSION = 1
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
@@ -67,13 +67,15 @@ class PeerGone(Exception):
 
 
 def finite(value: Any) -> Any:
-    """Return ``value`` with every NaN and infinity replaced by ``None``, for strict JSON."""
+    """Return ``value`` for strict JSON: NaN and infinities become ``None``, array scalars plain numbers."""
     if isinstance(value, float):
-        return value if math.isfinite(value) else None
+        return float(value) if math.isfinite(value) else None
     if isinstance(value, dict):
         return {str(key): finite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [finite(item) for item in value]
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):
+        return finite(value.item())
     return value
 
 
@@ -91,11 +93,11 @@ def decode(line: bytes) -> dict[str, Any]:
     """Return the message in one line.
 
     Raises:
-        ProtocolError: the line is no JSON object, or is one of another version.
+        ProtocolError: the line is no strict JSON object, or is one of another version.
     """
     try:
-        message = json.loads(line)
-    except ValueError as error:
+        message = json.loads(line, parse_constant=_refuse, parse_float=_finite_float)
+    except (ValueError, RecursionError) as error:
         raise ProtocolError(f"A message is not JSON ({error}): {line[:200]!r}.") from error
     if not isinstance(message, dict) or not isinstance(message.get("type"), str):
         raise ProtocolError(f"A message is not an object with a type: {line[:200]!r}.")
@@ -103,7 +105,27 @@ def decode(line: bytes) -> dict[str, Any]:
         raise ProtocolError(
             f"A message has protocol version {message.get('v')!r}; this side speaks version {VERSION}."
         )
+    if b"\\ud" in line.lower():
+        return {key: _unicode(value) for key, value in message.items()}
     return message
+
+
+def _refuse(token: str) -> NoReturn:
+    raise ValueError(f"{token} is not JSON")
+
+
+def _finite_float(digits: str) -> float:
+    value = float(digits)
+    return value if math.isfinite(value) else _refuse(digits)
+
+
+def _unicode(value: Any) -> Any:
+    """Return ``value`` with halves of surrogate pairs written out: nothing could encode them again."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {_unicode(key): _unicode(item) for key, item in value.items()}
+    return [_unicode(item) for item in value] if isinstance(value, list) else value
 
 
 class LineBuffer:
@@ -125,7 +147,7 @@ class LineBuffer:
             ProtocolError: a line grows past :data:`MAX_MESSAGE_BYTES`.
         """
         *lines, self._pending = (self._pending + chunk).split(b"\n")
-        if len(self._pending) > MAX_MESSAGE_BYTES:
+        if max(map(len, (*lines, self._pending))) > MAX_MESSAGE_BYTES:
             raise ProtocolError(f"A message is longer than {MAX_MESSAGE_BYTES} bytes.")
         return lines
 
