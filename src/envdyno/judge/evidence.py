@@ -154,6 +154,8 @@ class CaseEvidence:
     runs: tuple[RunSample, ...] = ()
     planned_pairs: int | None = None
     """How many pairs the plan asked for at least; ``None`` if nobody said."""
+    not_aligned: str | None = None
+    """Why the sides cannot be compared, where that was found before anything was measured."""
 
     def __post_init__(self) -> None:
         strangers = sorted({run.case for run in self.runs} - {self.case})

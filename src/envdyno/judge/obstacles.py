@@ -38,6 +38,9 @@ def case_obstacle(
     evidence: CaseEvidence, pairs: PairSet, work: WorkComparison, rule: GateRule
 ) -> Outcome | None:
     """What keeps one case from being judged, the most basic obstacle first."""
+    if evidence.not_aligned is not None:
+        message = f"The sides of {evidence.case} cannot be compared: {evidence.not_aligned}."
+        return _incomparable(ReasonCode.WORK_DIFFERS, message)
     return _not_measured(evidence) or _incomparable_case(evidence, work) or _too_few(evidence, pairs, rule)
 
 

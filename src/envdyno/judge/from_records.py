@@ -1,0 +1,244 @@
+"""From the records of a bundle to the evidence that is judged."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from envdyno.judge.evidence import (
+    CaseEvidence,
+    ExperimentEvidence,
+    RunKind,
+    RunOrder,
+    RunSample,
+    RunStatus,
+    Side,
+    SideEvidence,
+    WorkValue,
+)
+from envdyno.record.experiment import ExperimentRecord, SideRecord
+from envdyno.record.run_record import RunRecord
+
+MACHINE_FIELDS = (
+    "cpu_model",
+    "architecture",
+    "kernel_major",
+    "smt",
+    "memory_bytes",
+    "nodes",
+    "online_cpus",
+    "isolated_cpus",
+    "affinity",
+    "memory_nodes_allowed",
+    "quota_cpus",
+    "memory_limit_bytes",
+)
+"""Fields of a fingerprint's identity that belong to the machine, not to a side."""
+HELD_OPEN = ("python",)
+"""Fields of a side's own that are part of its identity, but may differ where the plan says so."""
+
+
+def machine_key(record: RunRecord) -> str | None:
+    """Return a key of the machine and of what may be used of it; ``None`` without a fingerprint."""
+    if record.fingerprint is None:
+        return None
+    identity = record.fingerprint.identity
+    text = json.dumps({name: identity.get(name) for name in MACHINE_FIELDS}, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def experiment_evidence(
+    head: ExperimentRecord, records: Sequence[RunRecord], base: str, other: str
+) -> ExperimentEvidence:
+    """Return what an experiment says of two of its sides.
+
+    Args:
+        head: the head of the bundle.
+        records: its records; those of other sides and of no experiment are passed over.
+        base: name of the side that ratios are relative to.
+        other: name of the side that is compared with it.
+    """
+    roles = {base: Side.BASE, other: Side.HEAD}
+    own = [record for record in records if record.experiment and record.experiment.side in roles]
+    plan = head.plan["experiment"]
+    cases = tuple(
+        CaseEvidence(
+            case=case,
+            runs=tuple(_samples(own, case, roles)),
+            planned_pairs=int(str(plan["pairs"]).partition("..")[0]),
+            not_aligned=head.misaligned.get(case),
+        )
+        for case in head.cases
+    )
+    sides = {side.name: side for side in head.sides}
+    started = [_seconds(record.started_at) for record in own]
+    keys = {key for record in own if (key := machine_key(record)) is not None}
+    return ExperimentEvidence(
+        cases=cases,
+        base=_side_evidence(sides[base], own),
+        head=_side_evidence(sides[other], own),
+        order=RunOrder.BLOCKED if plan["order"] == "blocked" else RunOrder.PAIRED,
+        machine=keys.pop() if len(keys) == 1 else None,
+        measured_at_s=min(started, default=None),
+        declared_differences=frozenset(HELD_OPEN),
+        is_aa=bool(plan["aa"]),
+    )
+
+
+def _seconds(stamp: str) -> float:
+    return datetime.fromisoformat(stamp).timestamp()
+
+
+def _samples(records: Iterable[RunRecord], case: str, roles: Mapping[str, Side]) -> Iterator[RunSample]:
+    for record in records:
+        entry = record.experiment
+        if entry is not None and entry.case == case:
+            yield run_sample(record, roles[entry.side])
+
+
+def run_sample(record: RunRecord, side: Side) -> RunSample:
+    """Return one run of an experiment as the judge takes it.
+
+    Raises:
+        ValueError: the record is of no experiment.
+    """
+    entry = record.experiment
+    if entry is None:
+        raise ValueError(f"The run {record.run_id} is of no experiment.")
+    found = record.throughput
+    kind = RunKind(record.case.timing)
+    step_ms, step_cpu_ms = _step_ms(record)
+    return RunSample(
+        case=entry.case,
+        side=side,
+        pair=entry.pair - 1,
+        position=entry.position,
+        started_at_s=_seconds(record.started_at),
+        status=RunStatus(record.status.value),
+        kind=kind,
+        attempt=entry.attempt,
+        transitions_per_s=found.transitions_per_s if found and found.transitions_per_s > 0 else None,
+        transitions_per_cpu_s=found.transitions_per_cpu_s if found else None,
+        vector_step_ms=step_ms,
+        vector_step_cpu_ms=step_cpu_ms,
+        config_hash=record.config_hash,
+        canary_per_s=entry.canary_per_s,
+        edge_share=found.edge_share if found else None,
+        foreign_load_cores=record.machine.foreign_cores_chosen if record.machine else None,
+        disturbed=entry.disturbed,
+        series_per_s=_series(record),
+        phases_ms=phase_times(record, "ms_per_step"),
+        phases_cpu_ms=phase_times(record, "cpu_ms_per_step"),
+        work=work_facts(record),
+        reason=record.failure.message if record.failure else None,
+    )
+
+
+def _step_ms(record: RunRecord) -> tuple[float | None, float | None]:
+    """Return wall and CPU time of one vector step of one worker, in ms."""
+    if record.phases is not None:
+        return record.phases["step_ms"], record.phases.get("cpu_ms_per_step")
+    if record.throughput is None or record.totals is None or not record.totals.vector_steps:
+        return None, None
+    steps = record.totals.vector_steps
+    wall = record.throughput.elapsed_s * len(record.workers) / steps * 1e3
+    if record.machine is None or record.machine.elapsed_s <= 0:
+        return wall, None
+    return wall, record.machine.cpu_cores * record.throughput.elapsed_s / steps * 1e3
+
+
+def _series(record: RunRecord) -> tuple[float, ...] | None:
+    """Return the transitions a second of all workers in each sub-window."""
+    lengths = {len(worker.series) for worker in record.workers}
+    if record.throughput is None or len(lengths) != 1 or lengths == {0}:
+        return None
+    (count,) = lengths
+    span_s = record.throughput.elapsed_s / count
+    return tuple(
+        sum(parts) / span_s for parts in zip(*(worker.series for worker in record.workers), strict=True)
+    )
+
+
+def phase_times(record: RunRecord, field: str) -> dict[str, float] | None:
+    """Return one time of every timed phase by path; ``None`` for a run whose phases were not timed."""
+    if record.phases is None:
+        return None
+    times: dict[str, float] = {}
+
+    def gather(nodes: Sequence[Mapping[str, Any]]) -> None:
+        for node in nodes:
+            if node.get(field) is not None:
+                times[node["path"]] = node[field]
+            gather(node["children"])
+
+    gather(record.phases["phases"])
+    return times or None
+
+
+def work_facts(record: RunRecord) -> dict[str, WorkValue] | None:
+    """Return what a run says of the work it did; facts that are not told are left out."""
+    spec = record.spec or {}
+    facts: dict[str, WorkValue] = {
+        "num_envs": record.case.num_envs,
+        "action_source": record.case.actions,
+        "action_seed": record.case.seed,
+        "action_spec": _text(spec.get("action")),
+        "observation_spec": _text(spec.get("observation")),
+        "substeps_per_transition": spec.get("substeps"),
+        "dt_s": spec.get("step_dt_s"),
+        "autoreset": spec.get("autoreset"),
+        "threads": spec.get("threads"),
+        "details": _text(spec.get("details") or None),
+        "reward_mean": record.reward_mean,
+        "observation_hash": _observation_hash(record),
+    }
+    if record.throughput is not None:
+        facts["synchronisation"] = record.throughput.edge_mode
+        facts["resets_per_step"] = record.throughput.resets_per_step
+    if record.totals is not None:
+        facts["reset_rows"] = record.totals.episodes
+        facts["nonfinite_rows"] = record.totals.nonfinite_rows
+    facts |= _per_step(record)
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else json.dumps(value, sort_keys=True)
+
+
+def _observation_hash(record: RunRecord) -> str | None:
+    hashes = [worker.observation_hash for worker in record.workers]
+    return None if not hashes or None in hashes else " ".join(str(value)[:16] for value in hashes)
+
+
+def _per_step(record: RunRecord) -> dict[str, WorkValue]:
+    """Return the workload's own running totals per vector step, over all workers."""
+    spans = [worker.work for worker in record.workers if worker.work and worker.work.vector_steps]
+    if not spans or len(spans) != len(record.workers):
+        return {}
+    steps = sum(span.vector_steps for span in spans)
+    names = set.intersection(*(set(span.totals) for span in spans)) - {"substeps"}
+    return {f"{name}_per_step": sum(span.totals[name] for span in spans) / steps for name in sorted(names)}
+
+
+def _side_evidence(side: SideRecord, records: Sequence[RunRecord]) -> SideEvidence:
+    code = side.identity.get("code")
+    identity: dict[str, WorkValue] = {}
+    for record in records:
+        if record.experiment and record.experiment.side == side.name and record.fingerprint:
+            found = record.fingerprint.identity
+            identity = {name: _plain(found.get(name)) for name in (*MACHINE_FIELDS, *HELD_OPEN)}
+            break
+    return SideEvidence(
+        name=side.name,
+        revision=side.digest if code is None else code.get("commit"),
+        dirty=bool(code and code.get("dirty")),
+        identity=identity,
+    )
+
+
+def _plain(value: Any) -> WorkValue:
+    return value if value is None or isinstance(value, (int, float, str, bool)) else _text(value)
