@@ -1,26 +1,35 @@
 """Factories of the suite's cases, as named in :mod:`envdyno.suite.catalogue`.
 
-Every factory takes the workload contract's ``num_envs``, ``seed`` and ``context``, and the option
-``runtime``: ``direct`` (one fused class) or ``manager`` (terms and managers); both compute the same numbers.
+Every factory takes the workload contract's ``num_envs``, ``seed`` and ``context``, and the options
+
+``runtime``
+    ``direct``, one fused class, or ``manager``, terms and managers; both compute the same numbers.
+``action_application``
+    ``step``: joint targets go to the engine once a control step, in one dispatch. ``substep``: before every
+    substep, in a dispatch each, as manager-based frameworks do. For the runtime ``manager`` only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
-from functools import partial
 from typing import TypeVar
 
 from envdyno.agent.workloads.contract import BuildContext
-from envdyno.suite.direct.motion_tracking import DirectMotionTrackingEnvironment
-from envdyno.suite.direct.velocity import DirectVelocityEnvironment
 from envdyno.suite.engines.contract import Engine, EngineRequest
 from envdyno.suite.engines.load import EngineName, make_engine
-from envdyno.suite.environment import SuiteEnvironment, TaskSize
+from envdyno.suite.environment import SuiteEnvironment
+from envdyno.suite.manager.configuration import ActionApplication, ManagerConfiguration
 from envdyno.suite.streams import Streams
 from envdyno.suite.tasks.g1_motion_tracking import G1_MOTION_TRACKING
 from envdyno.suite.tasks.g1_walk_flat import G1_WALK_FLAT
 from envdyno.suite.tasks.go2_joystick_flat import GO2_JOYSTICK_FLAT
+from envdyno.suite.tasks.motion_tracking import MotionTrackingTask
+from envdyno.suite.tasks.velocity import VelocityTask
+
+TASKS: dict[str, VelocityTask | MotionTrackingTask] = {
+    task.size.name: task for task in (GO2_JOYSTICK_FLAT, G1_WALK_FLAT, G1_MOTION_TRACKING)
+}
 
 
 class Runtime(str, Enum):
@@ -31,91 +40,117 @@ class Runtime(str, Enum):
 
 
 _Choice = TypeVar("_Choice", bound=Enum)
-_Maker = Callable[[Engine, int, Streams], SuiteEnvironment]
-_TASKS: dict[str, tuple[TaskSize, dict[Runtime, _Maker]]] = {
-    **{
-        task.size.name: (task.size, {Runtime.DIRECT: partial(DirectVelocityEnvironment, task)})
-        for task in (GO2_JOYSTICK_FLAT, G1_WALK_FLAT)
-    },
-    G1_MOTION_TRACKING.size.name: (
-        G1_MOTION_TRACKING.size,
-        {Runtime.DIRECT: partial(DirectMotionTrackingEnvironment, G1_MOTION_TRACKING)},
-    ),
-}
 
 
 def build(
-    task: str, engine: str, *, num_envs: int, seed: int, threads: int, runtime: str = "direct"
+    task: str,
+    engine: str,
+    *,
+    num_envs: int,
+    seed: int,
+    threads: int,
+    runtime: str = "direct",
+    action_application: str = "step",
 ) -> SuiteEnvironment:
     """Build a task on an engine.
 
     Args:
         task: name of the task.
-        engine: name of the engine.
+        engine: name of the engine, ``mujoco`` or ``motrix``.
         num_envs: number of environments.
         seed: equal seeds give equal episodes, bit for bit, for any number of threads.
         threads: size of the engine's thread pool.
         runtime: ``direct`` or ``manager``.
+        action_application: ``step`` or ``substep``.
 
     Raises:
-        ValueError: an unknown name.
+        ValueError: an unknown name, or options that do not go together.
         EngineMissingError: the engine is not installed.
     """
-    size, makers = _TASKS[task]
     chosen = _choice(Runtime, "runtime", runtime)
+    application = _choice(ActionApplication, "action_application", action_application)
+    if chosen is Runtime.DIRECT and application is ActionApplication.SUBSTEP:
+        raise ValueError(
+            "The direct runtime hands its targets to the engine once a step. "
+            "Ask for runtime=manager to have action_application=substep."
+        )
+    if task not in TASKS:
+        raise ValueError(f"The suite has no task {task!r}; it has {', '.join(TASKS)}.")
+    definition = TASKS[task]
+    size = definition.size
     request = EngineRequest(size.robot, num_envs, threads, size.substep_s, size.substeps, size.readout)
     made = make_engine(_choice(EngineName, "engine", engine), request)
-    return makers[chosen](made, num_envs, Streams(seed))
+    if chosen is Runtime.DIRECT:
+        return _direct(definition, made, num_envs, Streams(seed))
+    return _manager(definition, made, num_envs, Streams(seed), application)
 
 
 def _choice(kind: type[_Choice], what: str, value: str) -> _Choice:
     try:
         return kind(value)
     except ValueError:
-        known = " or ".join(member.value for member in kind)
+        known = " or ".join(str(member.value) for member in kind)
         raise ValueError(f"The suite has no {what} {value!r}; it has {known}.") from None
 
 
-def go2_joystick_flat_mujoco(
-    num_envs: int, seed: int, context: BuildContext, runtime: str = "direct"
+def _direct(
+    task: VelocityTask | MotionTrackingTask, engine: Engine, num_envs: int, streams: Streams
 ) -> SuiteEnvironment:
-    """Unitree Go2 follows velocity commands, on MuJoCo."""
-    return build(
-        "go2_joystick_flat", "mujoco", num_envs=num_envs, seed=seed, threads=context.threads, runtime=runtime
-    )
+    if isinstance(task, VelocityTask):
+        from envdyno.suite.direct.velocity import DirectVelocityEnvironment
+
+        return DirectVelocityEnvironment(task, engine, num_envs, streams)
+    from envdyno.suite.direct.motion_tracking import DirectMotionTrackingEnvironment
+
+    return DirectMotionTrackingEnvironment(task, engine, num_envs, streams)
 
 
-def g1_walk_flat_mujoco(
-    num_envs: int, seed: int, context: BuildContext, runtime: str = "direct"
+def _manager(
+    task: VelocityTask | MotionTrackingTask,
+    engine: Engine,
+    num_envs: int,
+    streams: Streams,
+    application: ActionApplication,
 ) -> SuiteEnvironment:
-    """Unitree G1 walks after velocity commands, on MuJoCo."""
-    return build(
-        "g1_walk_flat", "mujoco", num_envs=num_envs, seed=seed, threads=context.threads, runtime=runtime
-    )
+    from envdyno.suite.manager.environment import ManagerEnvironment
+
+    configuration: ManagerConfiguration
+    if isinstance(task, VelocityTask):
+        from envdyno.suite.manager.velocity import configure_velocity
+
+        configuration = configure_velocity(task)
+    else:
+        from envdyno.suite.manager.motion_tracking import configure_motion_tracking
+
+        configuration = configure_motion_tracking(task)
+    return ManagerEnvironment(task.size, configuration, engine, num_envs, streams, application)
 
 
-def g1_walk_flat_motrix(
-    num_envs: int, seed: int, context: BuildContext, runtime: str = "direct"
-) -> SuiteEnvironment:
-    """Unitree G1 walks after velocity commands, on MotrixSim."""
-    return build(
-        "g1_walk_flat", "motrix", num_envs=num_envs, seed=seed, threads=context.threads, runtime=runtime
-    )
+def _factory(task: str, engine: str) -> Callable[..., SuiteEnvironment]:
+    def factory(
+        num_envs: int,
+        seed: int,
+        context: BuildContext,
+        runtime: str = "direct",
+        action_application: str = "step",
+    ) -> SuiteEnvironment:
+        return build(
+            task,
+            engine,
+            num_envs=num_envs,
+            seed=seed,
+            threads=context.threads,
+            runtime=runtime,
+            action_application=action_application,
+        )
+
+    factory.__name__ = factory.__qualname__ = f"{task}_{engine}"
+    factory.__doc__ = f"Build {task} on {engine}; see :func:`build`."
+    return factory
 
 
-def g1_motion_tracking_mujoco(
-    num_envs: int, seed: int, context: BuildContext, runtime: str = "direct"
-) -> SuiteEnvironment:
-    """Unitree G1 follows a reference motion, on MuJoCo."""
-    return build(
-        "g1_motion_tracking", "mujoco", num_envs=num_envs, seed=seed, threads=context.threads, runtime=runtime
-    )
-
-
-def g1_motion_tracking_motrix(
-    num_envs: int, seed: int, context: BuildContext, runtime: str = "direct"
-) -> SuiteEnvironment:
-    """Unitree G1 follows a reference motion, on MotrixSim."""
-    return build(
-        "g1_motion_tracking", "motrix", num_envs=num_envs, seed=seed, threads=context.threads, runtime=runtime
-    )
+go2_joystick_flat_mujoco = _factory("go2_joystick_flat", "mujoco")
+g1_walk_flat_mujoco = _factory("g1_walk_flat", "mujoco")
+g1_walk_flat_motrix = _factory("g1_walk_flat", "motrix")
+g1_motion_tracking_mujoco = _factory("g1_motion_tracking", "mujoco")
+g1_motion_tracking_motrix = _factory("g1_motion_tracking", "motrix")

@@ -17,7 +17,7 @@ import numpy as np
 
 from envdyno.agent.measure.phases import phase
 from envdyno.agent.workloads.contract import ArraySpec, Autoreset, Tally, WorkloadSpec, WorkTotals
-from envdyno.suite.arrays import FloatArray, RowArray
+from envdyno.suite.arrays import BoolArray, FloatArray, RowArray
 from envdyno.suite.engines.contract import Engine, Readout
 from envdyno.suite.robots.robot import Robot
 from envdyno.suite.streams import Streams
@@ -119,10 +119,9 @@ class SuiteEnvironment(ABC):
     def _update(self) -> None:
         self.episode_steps += 1
         self.refresh()
-        self.terminate(self.terminated)
+        self.terminate(self.terminated, self.truncated)
         self.terminated |= self.engine.diverged
-        np.greater_equal(self.episode_steps, self.size.episode_limit_steps, out=self.truncated)
-        np.logical_and(self.truncated, ~self.terminated, out=self.truncated)
+        np.greater(self.truncated, self.terminated, out=self.truncated)  # truncated and not terminated
         np.logical_or(self.terminated, self.truncated, out=self._done)
         self.done_rows = np.flatnonzero(self._done)
         self.evaluate(self.reward)
@@ -152,8 +151,12 @@ class SuiteEnvironment(ABC):
         """Compute what rewards, terminations and observations share."""
 
     @abstractmethod
-    def terminate(self, out: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> None:
-        """Write which rows are in a terminal state; called before :meth:`evaluate`."""
+    def terminate(self, terminated: BoolArray, truncated: BoolArray) -> None:
+        """Write which rows are in a terminal state, and which have run out of time."""
+
+    def out_of_time(self, out: BoolArray) -> None:
+        """Write which episodes have reached the limit."""
+        np.greater_equal(self.episode_steps, self.size.episode_limit_steps, out=out)
 
     @abstractmethod
     def evaluate(self, out: FloatArray) -> None:

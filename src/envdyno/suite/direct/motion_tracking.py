@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from envdyno.suite.arrays import BoolArray, FloatArray, RowArray
-from envdyno.suite.direct.resets import draw_states_about
 from envdyno.suite.engines.contract import Engine
 from envdyno.suite.environment import SuiteEnvironment
 from envdyno.suite.motions.reference import load_motion
@@ -22,6 +21,7 @@ from envdyno.suite.streams import Streams
 from envdyno.suite.tasks.joint_limits import soft_limits
 from envdyno.suite.tasks.motion_tracking import MotionTrackingTask
 from envdyno.suite.tasks.start_sampler import StartSampler
+from envdyno.suite.tasks.start_states import draw_states_about
 
 
 class DirectMotionTrackingEnvironment(SuiteEnvironment):
@@ -106,14 +106,15 @@ class DirectMotionTrackingEnvironment(SuiteEnvironment):
         self._moved_position[..., 2] = self._reference_position[..., 2]
         np.subtract(reference[:, 2], robot[:, 2], out=self._anchor_drop)
 
-    def terminate(self, out: BoolArray) -> None:
+    def terminate(self, terminated: BoolArray, truncated: BoolArray) -> None:
         """Anchor too low or too high, too tilted, or a hand or foot at the wrong height."""
         limits, anchor = self.task.terminations, self.task.bodies.anchor
-        np.greater(np.abs(self._anchor_drop), limits.anchor_height, out=out)
+        np.greater(np.abs(self._anchor_drop), limits.anchor_height, out=terminated)
         tilt = _down(self._reference_quaternion[:, anchor]) - _down(self.engine.body_quaternion[:, anchor])
-        out |= np.abs(tilt) > limits.anchor_tilt
+        terminated |= np.abs(tilt) > limits.anchor_tilt
         ends = self._moved_position[:, self._ends, 2] - self.engine.body_position[:, self._ends, 2]
-        out |= (np.abs(ends) > limits.end_height).any(axis=1)
+        terminated |= (np.abs(ends) > limits.end_height).any(axis=1)
+        self.out_of_time(truncated)
 
     def evaluate(self, out: FloatArray) -> None:
         """Sum of the weighted terms, for one step."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from envdyno.suite.arrays import BoolArray, FloatArray, RowArray
-from envdyno.suite.direct.resets import draw_start_states
 from envdyno.suite.engines.contract import Engine
 from envdyno.suite.environment import SuiteEnvironment
 from envdyno.suite.rotations import projected_gravity, rotate_inverse
 from envdyno.suite.streams import Streams
 from envdyno.suite.tasks.events import draw_pushes
 from envdyno.suite.tasks.joint_limits import soft_limits
+from envdyno.suite.tasks.start_states import draw_start_states
 from envdyno.suite.tasks.velocity import VelocityTask
 from envdyno.suite.tasks.velocity_command import draw_commands
 
@@ -75,20 +75,19 @@ class DirectVelocityEnvironment(SuiteEnvironment):
         self.engine.step(self._targets)
 
     def refresh(self) -> None:
-        """Base velocity and gravity in base axes, contacts, gait clock."""
-        engine, gait = self.engine, self.task.gait
+        """Base velocity and gravity in base axes, contacts."""
+        engine = self.engine
         if engine.diverged.any():
             self.action[engine.diverged] = 0.0  # what made the row diverge must not live on in observations
         rotate_inverse(engine.qpos[:, 3:7], engine.qvel[:, :3], out=self._linear_velocity)
         projected_gravity(engine.qpos[:, 3:7], out=self._gravity)
         np.greater(engine.foot_force, self.task.reward_parameters.contact_force, out=self._contact)
-        self.phase += np.float32(gait.frequency_hz * self.size.step_s)
-        self.phase -= np.floor(self.phase)
 
-    def terminate(self, out: BoolArray) -> None:
+    def terminate(self, terminated: BoolArray, truncated: BoolArray) -> None:
         """Tilted too far, or too low."""
-        np.greater(self._gravity[:, 2], -self.task.terminations.least_upright, out=out)
-        out |= self.engine.qpos[:, 2] < self.task.terminations.least_height
+        np.greater(self._gravity[:, 2], -self.task.terminations.least_upright, out=terminated)
+        terminated |= self.engine.qpos[:, 2] < self.task.terminations.least_height
+        self.out_of_time(truncated)
 
     def evaluate(self, out: FloatArray) -> None:
         """Sum of the weighted terms, for one step."""
@@ -162,7 +161,9 @@ class DirectVelocityEnvironment(SuiteEnvironment):
         self._add(out, self.task.weights.foot_slip, np.einsum("ij,ij->i", speed, self._contact))
 
     def advance_commands(self) -> None:
-        """Draw new commands where the held ones have run out."""
+        """Beat the gait clock; draw new commands where the held ones have run out."""
+        self.phase += np.float32(self.task.gait.frequency_hz * self.size.step_s)
+        self.phase -= np.floor(self.phase)
         self._command_steps -= 1
         due = np.flatnonzero(self._command_steps <= 0)
         if due.size:

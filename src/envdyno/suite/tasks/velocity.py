@@ -59,7 +59,7 @@ class RewardWeights:
     action_rate: float = -0.01
     joint_limits: float = -5.0
     pose: float = -0.3
-    gait: float = 0.5
+    gait: float = 1.0
     air_time: float = 0.5
     foot_slip: float = -0.1
     termination: float = -50.0

@@ -1,4 +1,4 @@
-"""Start states of episodes, shared by the direct tasks."""
+"""Start states of episodes."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Terms: small functions of a manager environment, one kind a file."""
