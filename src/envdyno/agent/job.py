@@ -24,7 +24,7 @@ class Purpose(str, Enum):
 
     MEASURE = "measure"
     DESCRIBE = "describe"
-    """Build, tell the specification, and close."""
+    """Build, take the first step, tell what it is, and close."""
 
 
 @dataclass(frozen=True)

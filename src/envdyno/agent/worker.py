@@ -105,14 +105,13 @@ class Worker:
             resolved, factory, probes = import_workload(self._job)
         with self._ledger.stage(Stage.BUILD):
             workload = build_workload(self._job, resolved, factory)
-        if self._job.purpose is Purpose.DESCRIBE:
-            self._channel.send(
-                FromWorker.READY, spec=_spec_json(workload.spec), loaded=self._loaded(workload)
-            )
-            self._close(workload.close)
-            return
         readings = EdgeReadings(self._job, workload, probes)
         stepping = first_step(self._job, workload, self._ledger, readings.readers)
+        if self._job.purpose is Purpose.DESCRIBE:
+            spec = _spec_json(workload.spec)
+            self._channel.send(FromWorker.READY, spec=spec, loaded=self._loaded(workload))
+            self._close(workload.close)
+            return
         self._warm_up(stepping)
         with self._ledger.stage(Stage.WINDOW):
             measured = self._measure(stepping) | readings.to_json()

@@ -17,6 +17,11 @@ from envdyno.cli.exit_code import ExitCode
 
 VERBS: dict[str, tuple[str, str]] = {
     "run": ("envdyno.cli.run:run", "Measure how fast this machine steps a workload."),
+    "ab": ("envdyno.cli.ab:ab", "Compare two sides: is one slower, by how much, in which phase?"),
+    "gate": ("envdyno.cli.gate:gate", "Judge a bundle again, without measuring."),
+    "plan": ("envdyno.cli.plan:plan", "Show every run that an experiment would do."),
+    "init": ("envdyno.cli.init:init", "Write a commented plan for this repository."),
+    "explain": ("envdyno.cli.explain:explain", "Say what a reason code means."),
     "list": ("envdyno.cli.listing:list_workloads", "List the workloads that can be run."),
     "machine": ("envdyno.cli.machine:machine", "Show the machine, its limits and what disturbs."),
     "schema": ("envdyno.cli.schema:schema", "Print the JSON Schema of a run record."),

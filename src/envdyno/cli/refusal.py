@@ -8,10 +8,14 @@ from collections.abc import Iterator
 import click
 
 from envdyno.agent.placement.errors import PlacementError
+from envdyno.cli.exit_code import ExitCode
+from envdyno.launch.failure import Interrupted
 from envdyno.launch.scratch import ScratchError
 from envdyno.plan.plan_error import PlanError
 from envdyno.plan.usage_error import UsageError
+from envdyno.record.bundle import BundleError
 from envdyno.record.journal import JournalError
+from envdyno.sides.problems import SideError
 
 
 class Refusal(click.ClickException):
@@ -29,5 +33,16 @@ def refusing() -> Iterator[None]:
     """Turn errors that are meant for the user into a refusal."""
     try:
         yield
-    except (UsageError, PlanError, JournalError, ScratchError, PlacementError) as error:
+    except Interrupted as interrupted:
+        click.echo(f"envdyno: {interrupted}", err=True)
+        raise click.exceptions.Exit(ExitCode.INTERRUPTED) from None
+    except (
+        UsageError,
+        PlanError,
+        JournalError,
+        BundleError,
+        ScratchError,
+        SideError,
+        PlacementError,
+    ) as error:
         raise Refusal(str(error)) from error

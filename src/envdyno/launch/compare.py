@@ -20,7 +20,7 @@ def check_equal_actions(first: RunRequest, second: RunRequest, session: Session)
     Raises:
         UsageError: they differ, or are not told; the sentence names the difference.
     """
-    spaces = [describe(request, session).get("action") for request in (first, second)]
+    spaces = [describe(request, session).spec.get("action") for request in (first, second)]
     difference = action_difference(*spaces)
     if difference:
         raise UsageError(

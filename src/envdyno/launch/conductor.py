@@ -151,9 +151,9 @@ class Conductor:
         self._watcher.tick()
 
     def _check_interrupts(self) -> None:
-        if self._interrupts.arrived:
-            self._interrupts.drain()
-            raise Interrupted(self._interrupts.arrived[0])
+        self._interrupts.drain()
+        if (number := self._interrupts.due) is not None:
+            raise Interrupted(number)
 
     def _take_messages(self, state: WorkerState) -> None:
         try:

@@ -18,6 +18,15 @@ class Interrupts:
 
     read_fd: int
     arrived: list[int] = field(default_factory=list)
+    patience: int = 1
+    """How many SIGINTs end what is going on at once; the earlier ones let it finish."""
+
+    @property
+    def due(self) -> int | None:
+        """The signal that ends what is going on now; ``None`` while there is none."""
+        if signal.SIGTERM in self.arrived:
+            return signal.SIGTERM
+        return self.arrived[-1] if len(self.arrived) >= self.patience else None
 
     def drain(self) -> None:
         """Empty the pipe; the signals stay in ``arrived``."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from envdyno.agent.job import Purpose
 from envdyno.agent.protocol import FromWorker
+from envdyno.launch.failure import Failure, Interrupted
 from envdyno.launch.quiet import check_exclusive
 from envdyno.launch.run import RunOutcome, execute
 from envdyno.launch.run_record import make_record
@@ -49,14 +51,31 @@ def measure(
     return record
 
 
-def describe(request: RunRequest, session: Session) -> dict[str, Any]:
-    """Build a workload in one worker and return its specification, without a step.
+@dataclass(frozen=True)
+class Description:
+    """What a workload is, and what its process imported."""
+
+    spec: dict[str, Any]
+    loaded: dict[str, Any]
+    """Distributions, origins of the modules under test, interpreter."""
+
+
+def describe(request: RunRequest, session: Session) -> Description:
+    """Build a workload, let it take one step, and return what it is.
 
     Raises:
         UsageError: it cannot be built; the sentence says why.
     """
     outcome: RunOutcome = execute(request, prepare(request), session, Purpose.DESCRIBE)
+    if outcome.interrupted_by is not None:
+        raise Interrupted(outcome.interrupted_by)
     if outcome.failure is not None:
-        raise UsageError(f"{request.workload} cannot be built. {outcome.failure.message}")
-    spec: dict[str, Any] = outcome.message(0, FromWorker.READY).get("spec", {})
-    return spec
+        raise UsageError(f"{request.workload} cannot be built. {failure_text(outcome.failure)}")
+    told = outcome.message(0, FromWorker.READY)
+    return Description(told.get("spec", {}), told.get("loaded", {}))
+
+
+def failure_text(failure: Failure) -> str:
+    """Return a failure with the last line of its traceback's place, or of the log."""
+    tail = failure.traceback.rstrip().splitlines()[-4:] if failure.traceback else list(failure.log_tail[-4:])
+    return "\n".join([failure.message, *(f"    {line}" for line in tail)])

@@ -122,7 +122,8 @@ def _lead(outcome: RunOutcome, session: Session, purpose: Purpose) -> None:
 
 def _start(outcome: RunOutcome, session: Session, processes: list[WorkerProcess]) -> None:
     request = outcome.request
-    environ = {**os.environ, **request.environ}
+    whole = request.whole_environ
+    environ = {**os.environ, **request.environ} if whole is None else dict(whole)
     placements = outcome.site.choice.placements
     outcome.variables = tuple(thread_variables(placement.threads, environ) for placement in placements)
     for placement, variables in zip(placements, outcome.variables, strict=True):

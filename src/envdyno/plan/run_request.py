@@ -54,6 +54,8 @@ class RunRequest(BaseModel):
     sys_path: tuple[Path, ...] = ()
     environ: dict[str, str] = Field(default_factory=dict)
     """Environment variables beside those of the control."""
+    whole_environ: dict[str, str] | None = None
+    """The whole environment of the workers, in place of the control's with ``environ``."""
     cwd: Path = Field(default_factory=Path.cwd)
     modules: tuple[str, ...] = ()
     """Modules under test, beside those that the workload names."""

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from envdyno.record.case import CaseRecord
+from envdyno.record.experiment import ExperimentEntry
 from envdyno.record.fingerprint import Fingerprint
 from envdyno.record.model import Shape
 from envdyno.record.status import FailureRecord, Status, Warning_
@@ -96,6 +97,7 @@ class RunRecord(Shape):
     phases: dict[str, Any] | None = Field(
         default=None, description="attribution runs only: the tree of phases, in ms of a vector step"
     )
+    experiment: ExperimentEntry | None = Field(default=None, description="place in an experiment")
     observer_effect: dict[str, float] | None = Field(
         default=None, description="a step of this attribution run against one of its throughput run"
     )

@@ -1,0 +1,49 @@
+"""What ``envdyno gate`` does: read a bundle, and judge it under the plan's gate or another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from envdyno.cli.judged import show_judgements
+from envdyno.launch.floor_store import read_floors
+from envdyno.launch.judging import gate_of, judge_experiment, today
+from envdyno.plan.read_plan import load_plan
+from envdyno.plan.sections import GateSection
+from envdyno.plan.usage_error import UsageError
+from envdyno.record.bundle import Bundle
+from envdyno.record.experiment import ExperimentRecord
+
+
+def judge_again(
+    folder: Path, min_ratio: float | None, rule: str | None, plan_file: Path | None, allow_dirty: bool
+) -> int:
+    """Judge a bundle; return the exit code."""
+    bundle = Bundle(folder)
+    head = bundle.experiment()
+    section = _section(head, min_ratio, rule, plan_file, allow_dirty)
+    records = list(bundle.records())
+    judgements = judge_experiment(head, records, section, floors=read_floors(), today=today())
+    return show_judgements(head, judgements, judged=True, tell=click.echo)
+
+
+def _section(
+    head: ExperimentRecord,
+    min_ratio: float | None,
+    rule: str | None,
+    plan_file: Path | None,
+    allow_dirty: bool,
+) -> GateSection:
+    """Return the gate to judge by: the plan file's, else the experiment's, with what the flags change."""
+    planned = load_plan(plan_file).plan.gate if plan_file is not None else gate_of(head)
+    if plan_file is not None and planned is None:
+        raise UsageError(f"{plan_file} has no [gate].")
+    changes: dict[str, Any] = {"min_ratio": min_ratio, "rule": rule, "allow_dirty": allow_dirty or None}
+    body = (planned or GateSection()).model_dump(mode="json")
+    body |= {name: value for name, value in changes.items() if value is not None}
+    try:
+        return GateSection.model_validate(body, strict=False)
+    except ValueError as error:
+        raise UsageError(f"The gate does not fit together: {error}") from error

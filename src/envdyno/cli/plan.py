@@ -1,0 +1,27 @@
+"""``envdyno plan``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from envdyno.cli.ab_options import experiment_options, load
+from envdyno.cli.refusal import refusing
+
+
+@click.command()
+@experiment_options
+def plan(**arguments: Any) -> None:
+    """Show every run of an experiment in order, its deadlines, its time, and what each side would load.
+
+    The argument may be a plan file: `envdyno plan experiment.toml`.
+    """
+    with refusing():
+        from envdyno.cli.plan_verbs import show_plan
+
+        cases = arguments["cases"]
+        if arguments["plan_file"] is None and len(cases) == 1 and cases[0].endswith(".toml"):
+            arguments |= {"plan_file": Path(cases[0]), "cases": ()}
+        show_plan(load(arguments))
