@@ -144,15 +144,13 @@ def cache_dirs(
     ]
     kept = _kept_downloads(caller, side_environ)
     for cache in given:
-        folder = cache.path.parent if cache.path.suffix else cache.path
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
+        fault = _why_unusable(cache.path)
+        if fault:
             raise SideError(
                 SideProblem.CACHE,
-                f"The folder {folder} for {cache.variable} cannot be made ({error.strerror}). Set "
+                f"The cache {cache.path} for {cache.variable} cannot be made ({fault}). Set "
                 f"{cache.variable} or ENVDYNO_CACHE_DIR to a place that can be written.",
-            ) from error
+            )
     return (*given, *kept)
 
 
@@ -194,8 +192,17 @@ def _below(caller_path: Path, place: str, key: str) -> Path | None:
     """
     suffix = Path(place).suffix
     path = caller_path.with_name(f"envdyno-{key}{suffix}") if suffix else caller_path / f"envdyno-{key}"
-    nearest = next(folder for folder in path.parents if folder.exists())
-    return path if os.access(nearest, os.W_OK) else None
+    return None if _why_unusable(path) else path
+
+
+def _why_unusable(path: Path) -> str | None:
+    """Make the folder of a cache; return why that fails."""
+    folder = path.parent if path.suffix else path
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        return error.strerror or str(error)
+    return None if os.access(folder, os.W_OK) else "it cannot be written"
 
 
 def _kept_downloads(caller: Mapping[str, str], side_environ: Mapping[str, str]) -> list[CacheDir]:

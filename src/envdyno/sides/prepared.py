@@ -93,7 +93,7 @@ class SideIdentity:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON types."""
-        body: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        body: dict[str, Any] = json.loads(json.dumps(asdict(self), default=str))
         body["packages"] = self.packages.to_json()
         return body
 

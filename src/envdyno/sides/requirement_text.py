@@ -28,7 +28,7 @@ from envdyno.sides.problems import SideError, SideProblem
 from envdyno.sides.project import read_project
 from envdyno.sides.request import Requirements
 
-_COMMENT = re.compile(r"(^|\s)#.*$")
+_COMMENT = re.compile(r"(^|\s+)#.*$")
 _OPTION = re.compile(r"(--[A-Za-z-]+|-[A-Za-z])\s*=?\s*(.*)$")
 _CREDENTIALS = re.compile(r"(?<=://)[^/\s@]+@")
 _NOT_SOURCE = frozenset(
