@@ -11,10 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from envdyno.agent.workloads.contract import Autoreset, Tally, WorkloadSpec
+from envdyno.agent.measure.step_log import as_tally
+from envdyno.agent.workloads.contract import Autoreset, Tally, WorkloadSpec, is_count
 from envdyno.agent.workloads.registry import WorkloadError
-from envdyno.agent.workloads.rows import RowCounter, is_row_result
+from envdyno.agent.workloads.rows import RowCounter, is_row_result, row_count
 from envdyno.agent.workloads.vector_env import looks_like_vector_env, vector_env_spec
+
+EVERY_ROW = "every row of every step is taken for a transition"
 
 
 @dataclass(frozen=True)
@@ -89,32 +92,61 @@ class CountedStep:
 
 
 def settle_counting(workload: BuiltWorkload, first_outcome: Any) -> CountedStep:
-    """Choose how steps are counted from the outcome of the first one."""
-    spec = workload.spec
-    if first_outcome is None and spec.autoreset is None:
-        return CountedStep(
-            workload.step, workload.observation, None, "every row of every step is taken for a transition"
-        )
-    if first_outcome is None or isinstance(first_outcome, (Tally, int)):
-        return CountedStep(workload.step, workload.observation, spec.autoreset, None)
+    """Choose how steps are counted from the outcome of the first one.
+
+    Raises:
+        WorkloadError: the outcome contradicts what was asked for, so that any count would be wrong.
+    """
     if is_row_result(first_outcome):
-        counter = RowCounter(workload.step, spec.num_envs, spec.autoreset or Autoreset.SAME_STEP)
-        counter.observe(first_outcome)
-        assumption = None
-        if spec.autoreset is None:
-            assumption = "the autoreset mode is not told; rows are taken to reset in the step that ends them"
-        return CountedStep(
-            counter.step, workload.observation or counter.observation, spec.autoreset, assumption
-        )
+        return _count_rows(workload, first_outcome)
+    mode = workload.spec.autoreset
+    if first_outcome is None:
+        return CountedStep(workload.step, workload.observation, mode, _assumed_of_silence(mode))
+    if isinstance(first_outcome, Tally) or is_count(first_outcome):
+        try:
+            as_tally(first_outcome, workload.spec.num_envs)
+        except ValueError as error:
+            raise WorkloadError(str(error)) from error
+        return CountedStep(workload.step, workload.observation, mode, None)
     inner = workload.step
 
     def silent_step(actions: Any) -> None:
         inner(actions)
 
-    return CountedStep(
-        silent_step,
-        workload.observation,
-        spec.autoreset,
-        f"step() returns {type(first_outcome).__name__}, which tells no counts; "
-        "every row of every step is taken for a transition",
-    )
+    assumption = f"step() returns {type(first_outcome).__name__}, which tells no counts; {EVERY_ROW}"
+    return CountedStep(silent_step, workload.observation, mode, assumption)
+
+
+def _assumed_of_silence(mode: Autoreset | None) -> str | None:
+    """Return what is assumed where ``step`` returns ``None``."""
+    if mode is None:
+        return EVERY_ROW
+    if mode in (Autoreset.NEXT_STEP, Autoreset.MASKED):
+        return f"step() tells no counts, though the autoreset mode is {mode.value}; {EVERY_ROW}"
+    return None
+
+
+def _count_rows(workload: BuiltWorkload, first_outcome: Any) -> CountedStep:
+    """Count from observations, rewards and ends, once it is sure that there is a row for each environment."""
+    num_envs, mode = workload.spec.num_envs, workload.spec.autoreset
+    rows = row_count(first_outcome)
+    if rows != num_envs:
+        found = "a single reward" if rows is None else f"rewards of {rows} rows"
+        raise WorkloadError(
+            f"step() returned {found} where {num_envs} environments were asked for. "
+            "The factory has to build a vectorised environment of num_envs rows."
+        )
+    if mode is Autoreset.DISABLED:
+        raise WorkloadError(
+            "The environments do not reset themselves (autoreset mode disabled), and nothing here does: "
+            "rows would be stepped beyond the end of their episodes. Build them with another mode, or let "
+            "the factory return a workload that resets them and counts."
+        )
+    counter = RowCounter(workload.step, num_envs, mode or Autoreset.SAME_STEP)
+    counter.observe(first_outcome)
+    assumption = None
+    if mode is None:
+        assumption = "the autoreset mode is not told; rows are taken to reset in the step that ends them"
+    elif mode is Autoreset.MASKED:
+        assumption = f"step() does not tell which rows were transitions; {EVERY_ROW}"
+    return CountedStep(counter.step, workload.observation or counter.observation, mode, assumption)

@@ -9,8 +9,33 @@ from envdyno.agent.workloads.contract import Autoreset, Tally
 
 
 def is_row_result(outcome: Any) -> bool:
-    """Return whether a step returned Gymnasium's five values, or the older four with ``done``."""
-    return isinstance(outcome, tuple) and not isinstance(outcome, Tally) and len(outcome) in (4, 5)
+    """Return whether a step returned Gymnasium's five values, or the older four with ``done``.
+
+    Named tuples are something else, for example dm_env's ``TimeStep`` of four.
+    """
+    return isinstance(outcome, tuple) and not hasattr(outcome, "_fields") and len(outcome) in (4, 5)
+
+
+def row_count(outcome: Any) -> int | None:
+    """Return the number of rows in an outcome's rewards; ``None`` for a single number."""
+    try:
+        return len(outcome[1])
+    except TypeError:
+        return None
+
+
+def _ended(outcome: Any) -> Any:
+    """Return which rows ended, as an array where the outcome has arrays and as a list where it has lists."""
+    if len(outcome) == 4:
+        return outcome[2]
+    terminated, truncated = outcome[2:4]
+    if isinstance(terminated, (list, tuple)):
+        return [end or cut for end, cut in zip(terminated, truncated, strict=True)]
+    return terminated | truncated
+
+
+def _sum(values: Any) -> Any:
+    return sum(values) if isinstance(values, (list, tuple)) else values.sum()
 
 
 class RowCounter:
@@ -31,11 +56,10 @@ class RowCounter:
     def observe(self, outcome: Any) -> Tally:
         """Count one outcome, and remember it for the next."""
         self._observation = outcome[0]
-        ended = outcome[2] | outcome[3] if len(outcome) == 5 else outcome[2]
-        episodes = int(ended.sum())
+        episodes = int(_sum(_ended(outcome)))
         reset_rows = self._ended_before if self._next_step else 0
         self._ended_before = episodes
-        return Tally(self._num_envs - reset_rows, reset_rows, episodes, None, float(outcome[1].sum()))
+        return Tally(self._num_envs - reset_rows, reset_rows, episodes, None, float(_sum(outcome[1])))
 
     def step(self, actions: Any) -> Tally:
         """Step and count."""
