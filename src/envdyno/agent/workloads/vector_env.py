@@ -26,13 +26,17 @@ def vector_env_spec(env: Any, num_envs: int) -> WorkloadSpec:
 
 def space_spec(space: Any) -> ArraySpec | None:
     """Return a box or discrete space as an array specification; ``None`` for other spaces."""
-    kind = type(space).__name__
-    if kind == "Discrete":
+    kinds = {kind.__name__ for kind in type(space).__mro__}
+    if "Discrete" in kinds:
         start = int(getattr(space, "start", 0))
         return ArraySpec((), "int64", start, start + int(space.n) - 1)
-    if kind == "MultiDiscrete":
-        return ArraySpec(tuple(space.shape), str(space.dtype), 0, (space.nvec - 1).tolist())
-    if kind == "MultiBinary":
+    if "MultiDiscrete" in kinds:
+        # Gymnasium gave it a start in version 1.0.
+        first = getattr(space, "start", space.nvec * 0)
+        return ArraySpec(
+            tuple(space.shape), str(space.dtype), first.tolist(), (first + space.nvec - 1).tolist()
+        )
+    if "MultiBinary" in kinds:
         return ArraySpec(tuple(space.shape), str(space.dtype), 0, 1)
     if hasattr(space, "low") and hasattr(space, "high"):
         return ArraySpec(tuple(space.shape), str(space.dtype), _bound(space.low), _bound(space.high))
