@@ -22,6 +22,8 @@ from enum import Enum
 from typing import Any
 
 ENTRY_POINT_GROUP = "envdyno.workloads"
+RESERVED = frozenset({"num_envs", "seed", "context", "target"})
+"""Parameters of a factory that are no options of the user's."""
 
 
 class Naming(str, Enum):
@@ -95,7 +97,7 @@ def installed() -> tuple[Registration, ...]:
     return tuple(
         Registration(
             point.name,
-            point.value,
+            f"{point.module}:{point.attr}",
             f"from {point.dist.name} {point.dist.version}" if point.dist else "from an entry point",
             group="installed",
         )
@@ -208,9 +210,14 @@ def call_factory(
     """Call a factory with the options it knows; ``context`` only where it takes one.
 
     Raises:
-        WorkloadError: an option that the factory does not have.
+        WorkloadError: an option that the factory does not have, or that is not the user's to set.
         Exception: whatever the factory raises.
     """
+    if taken := sorted(RESERVED & set(options)):
+        raise WorkloadError(
+            f"{', '.join(map(repr, taken))} cannot be given as an option of {resolved.name!r}: "
+            "the batch is set by --num-envs and the seed by --seed, and the rest follows from the run."
+        )
     arguments: dict[str, Any] = {"num_envs": num_envs, "seed": seed, **options}
     if resolved.target is not None:
         arguments["target"] = resolved.target
@@ -238,6 +245,6 @@ def _unknown_options(resolved: Resolved, unknown: list[str], names: set[str]) ->
             f"The factory of {resolved.name!r} takes no parameter {' and no parameter '.join(unknown)}: "
             "a factory is called with num_envs and seed."
         )
-    offered = sorted(names - {"num_envs", "seed", "context", "target"})
+    offered = sorted(names - RESERVED)
     has = f"It has: {', '.join(offered)}." if offered else "It has no options."
     return f"{resolved.name!r} has no option {', '.join(map(repr, unknown))}. {has}"
