@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from envdyno.record.foreign.series import (
-    Fact,
     ForeignFormatError,
     ForeignSeries,
+    facts,
     rates_from_seconds,
     text_at,
     unix_time,
@@ -50,7 +50,6 @@ def _series(name: str, entries: list[Mapping[str, Any]], context: Mapping[str, A
     failed = [run for run in runs if run.get("error_occurred") or run.get("skipped")]
     good = [run for run in runs if run not in failed]
     seconds = [_seconds(run, name) for run in good]
-    identity: dict[str, Fact] = {ours: context[key] for ours, key in _IDENTITY.items() if key in context}
     return ForeignSeries(
         tool="google-benchmark",
         name=name,
@@ -58,16 +57,18 @@ def _series(name: str, entries: list[Mapping[str, Any]], context: Mapping[str, A
         unit_of_repetition="repetition in one process",
         failed=len(failed),
         why_empty=None if good else _why_empty(failed),
-        identity=identity,
-        context={key: context[key] for key in _CONTEXT if key in context},
+        identity=facts(context, _IDENTITY),
+        context=facts(context, {name: name for name in _CONTEXT}),
         measured_at_s=unix_time(context.get("date")),
     )
 
 
 def _seconds(run: Mapping[str, Any], name: str) -> float:
     time, unit = run.get("real_time"), run.get("time_unit")
-    if isinstance(time, bool) or not isinstance(time, (int, float)) or unit not in _SECONDS:
-        raise ForeignFormatError(f"{name} has no 'real_time' with a 'time_unit' of ns, us, ms or s.")
+    if isinstance(time, bool) or not isinstance(time, (int, float)) or not isinstance(unit, str):
+        raise ForeignFormatError(f"{name} has no number 'real_time' with a 'time_unit'.")
+    if unit not in _SECONDS:
+        raise ForeignFormatError(f"{name} is timed in {unit!r}, and not in ns, us, ms or s.")
     return float(time) * _SECONDS[unit]
 
 

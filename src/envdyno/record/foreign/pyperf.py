@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from statistics import fmean
 from typing import Any
 
-from envdyno.record.foreign.series import Fact, ForeignFormatError, ForeignSeries, rates_from_seconds
+from envdyno.record.foreign.series import ForeignFormatError, ForeignSeries, facts, rates_from_seconds
 
 __all__ = ["parse_pyperf"]
 
@@ -35,30 +35,30 @@ def parse_pyperf(document: Any) -> tuple[ForeignSeries, ...]:
         raise ForeignFormatError("A pyperf file has a list 'benchmarks', and this document has none.")
     if document.get("version") != "1.0":
         raise ForeignFormatError(f"pyperf files of version 1.0 are read, not {document.get('version')!r}.")
-    common = document.get("metadata") or {}
+    common = document.get("metadata")
     return tuple(_series(benchmark, common, index) for index, benchmark in enumerate(benchmarks))
 
 
-def _series(benchmark: Any, common: Mapping[str, Any], index: int) -> ForeignSeries:
+def _series(benchmark: Any, common: Any, index: int) -> ForeignSeries:
     where = f"Benchmark {index + 1} of the pyperf file"
     runs = benchmark.get("runs") if isinstance(benchmark, Mapping) else None
     if not isinstance(runs, list):
         raise ForeignFormatError(f"{where} has no list 'runs'.")
-    metadata = {**common, **(benchmark.get("metadata") or {})}
+    known = {name: name for name in (*_IDENTITY.values(), *_CONTEXT, "name")}
+    metadata = {**facts(common, known), **facts(benchmark.get("metadata"), known)}
     unit = metadata.get("unit", "second")
     means = [_mean(run["values"], where) for run in runs if isinstance(run, Mapping) and run.get("values")]
     why_empty = None if means else "The file holds calibration runs only, and no values."
     if unit != "second":
         means, why_empty = [], f"The benchmark counts in {unit}s, which is no speed."
-    identity: dict[str, Fact] = {ours: metadata[name] for ours, name in _IDENTITY.items() if name in metadata}
     return ForeignSeries(
         tool="pyperf",
         name=str(metadata.get("name", f"benchmark {index + 1}")),
         rates_per_s=rates_from_seconds(means, where),
         unit_of_repetition="process",
         why_empty=why_empty,
-        identity=identity,
-        context={name: metadata[name] for name in _CONTEXT if name in metadata},
+        identity=facts(metadata, _IDENTITY),
+        context=facts(metadata, {name: name for name in _CONTEXT}),
     )
 
 

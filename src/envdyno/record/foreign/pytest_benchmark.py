@@ -13,12 +13,23 @@ from envdyno.record.foreign.series import (
     Fact,
     ForeignFormatError,
     ForeignSeries,
+    facts,
     rates_from_seconds,
     text_at,
     unix_time,
 )
 
 __all__ = ["parse_pytest_benchmark"]
+
+_MACHINE = {
+    "hostname": "node",
+    "architecture": "machine",
+    "system": "system",
+    "python_implementation": "python_implementation",
+    "python_version": "python_version",
+}
+_CPU = {"cpu_model": "brand_raw", "cpu_count": "count"}
+_COMMIT = {name: name for name in ("id", "branch", "dirty", "time")}
 
 
 def parse_pytest_benchmark(document: Any) -> tuple[ForeignSeries, ...]:
@@ -33,7 +44,7 @@ def parse_pytest_benchmark(document: Any) -> tuple[ForeignSeries, ...]:
             "A pytest-benchmark file has a list 'benchmarks' and 'machine_info'; this document has not."
         )
     identity = _identity(document["machine_info"])
-    context = _context(document.get("commit_info"))
+    context = facts(document.get("commit_info"), _COMMIT)
     measured = unix_time(document.get("datetime"))
     return tuple(
         _series(benchmark, index, identity, context, measured) for index, benchmark in enumerate(benchmarks)
@@ -70,26 +81,4 @@ def _series(
 def _identity(machine: Any) -> dict[str, Fact]:
     if not isinstance(machine, Mapping):
         return {}
-    cpu = machine.get("cpu")
-    facts: dict[str, Fact] = {
-        name: machine[key]
-        for name, key in (
-            ("hostname", "node"),
-            ("architecture", "machine"),
-            ("system", "system"),
-            ("python_implementation", "python_implementation"),
-            ("python_version", "python_version"),
-        )
-        if key in machine
-    }
-    if isinstance(cpu, Mapping):
-        facts |= {
-            name: cpu[key] for name, key in (("cpu_model", "brand_raw"), ("cpu_count", "count")) if key in cpu
-        }
-    return facts
-
-
-def _context(commit: Any) -> dict[str, Fact]:
-    if not isinstance(commit, Mapping):
-        return {}
-    return {name: commit[name] for name in ("id", "branch", "dirty", "time") if name in commit}
+    return {**facts(machine, _MACHINE), **facts(machine.get("cpu"), _CPU)}

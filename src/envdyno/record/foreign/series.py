@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any
 
-__all__ = ["ForeignFormatError", "ForeignSeries", "rates_from_seconds", "text_at", "unix_time"]
+__all__ = ["ForeignFormatError", "ForeignSeries", "facts", "rates_from_seconds", "text_at", "unix_time"]
 
 Fact = float | int | str | bool | None
 
@@ -39,12 +39,27 @@ class ForeignSeries:
     """Unix time, if the file tells one with its offset from UTC."""
 
 
-def rates_from_seconds(seconds: Sequence[Any], where: str) -> tuple[float, ...]:
+def facts(mapping: Any, names: Mapping[str, str]) -> dict[str, Fact]:
+    """The plain facts of a mapping by our names for them; what is absent or is no plain value is left out.
+
+    Args:
+        mapping: a parsed object; anything else has no facts.
+        names: the file's name for each of ours.
+    """
+    if not isinstance(mapping, Mapping):
+        return {}
+    found = ((ours, mapping.get(theirs)) for ours, theirs in names.items())
+    return {name: value for name, value in found if isinstance(value, (str, int, float, bool))}
+
+
+def rates_from_seconds(seconds: Any, where: str) -> tuple[float, ...]:
     """Invert times.
 
     Raises:
-        ForeignFormatError: a time is no positive finite number.
+        ForeignFormatError: there is no list of times, or one is no positive finite number.
     """
+    if not isinstance(seconds, list):
+        raise ForeignFormatError(f"{where} has no list of times.")
     for value in seconds:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise ForeignFormatError(f"{where} holds {value!r}, which is no time in seconds.")
