@@ -11,7 +11,7 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any
 
@@ -20,6 +20,17 @@ from envdyno.agent.workloads.registry import WorkloadError
 from envdyno.agent.workloads.synthetic_fault import Fault, FaultPlan
 
 OBSERVATION_COLUMNS = 4
+RANGES: Mapping[str, tuple[float, float]] = {
+    "step_ms": (0, math.inf),
+    "noise": (0, math.inf),
+    "drift": (-1, math.inf),
+    "reset_rate": (0, 1),
+    "substeps": (1, math.inf),
+    "action_dim": (1, math.inf),
+    "slower_by": (0, math.inf),
+    "children": (0, math.inf),
+}
+"""Lowest and highest value of the options that are numbers."""
 
 
 class Distribution(str, Enum):
@@ -226,6 +237,16 @@ def build(
     Raises:
         WorkloadError: an option has no such value.
     """
+    _check_numbers(
+        step_ms=step_ms,
+        noise=noise,
+        drift=drift,
+        reset_rate=reset_rate,
+        substeps=substeps,
+        action_dim=action_dim,
+        slower_by=slower_by,
+        children=children,
+    )
     faults = FaultPlan.from_options(
         {
             "fault": fault,
@@ -246,14 +267,22 @@ def build(
         step_dt_s=0.02,
         threads=1,
     )
+    scatter, waiting = _choice(Distribution, "distribution", distribution), _choice(Wait, "wait", wait)
     if step_ms == 0 and faults.fault is Fault.NONE:
         return IdleWorkload(spec)
     draw = random.Random(seed)
-    mean_s = step_ms / 1e3 * (1 + slower_by * context.worker)
-    times = StepTime(mean_s, _choice(Distribution, "distribution", distribution), noise, drift, draw)
-    workload = SyntheticWorkload(spec, times, _choice(Wait, "wait", wait), reset_rate, draw, faults)
+    times = StepTime(step_ms / 1e3 * (1 + slower_by * context.worker), scatter, noise, drift, draw)
+    workload = SyntheticWorkload(spec, times, waiting, reset_rate, draw, faults)
     workload.start_children(children)
     return workload
+
+
+def _check_numbers(**values: float) -> None:
+    for name, value in values.items():
+        low, high = RANGES[name]
+        if not isinstance(value, (int, float)) or not low <= value <= high:
+            span = f"from {low} to {high}" if math.isfinite(high) else f"of at least {low}"
+            raise WorkloadError(f"synthetic has no {name}={value!r}; it is a number {span}.")
 
 
 def _choice(kind: Any, option: str, value: str) -> Any:

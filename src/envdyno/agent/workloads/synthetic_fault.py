@@ -60,7 +60,7 @@ class FaultPlan:
         """Read the ``fault_*`` options; with no worker given, every worker fails.
 
         Raises:
-            WorkloadError: there is no such fault or stage.
+            WorkloadError: there is no such fault or stage, or a number is none.
         """
         try:
             fault = Fault(options.get("fault", "none"))
@@ -70,11 +70,12 @@ class FaultPlan:
         stage = options.get("fault_stage", "window")
         if stage not in {member.value for member in Stage}:
             raise WorkloadError(f"synthetic has no fault_stage={stage!r}; stages are those of a run.")
-        victim = int(options.get("fault_worker", 0))
-        mine = worker is None or victim in (-1, worker)
-        return cls(
-            fault, stage, int(options.get("fault_after", 0)), float(options.get("fault_size", 0)), mine
-        )
+        numbers = {name: options.get(name, 0) for name in ("fault_worker", "fault_after", "fault_size")}
+        for name, value in numbers.items():
+            if not isinstance(value, (int, float)):
+                raise WorkloadError(f"synthetic has no {name}={value!r}; it is a number.")
+        mine = worker is None or numbers["fault_worker"] in (-1, worker)
+        return cls(fault, stage, int(numbers["fault_after"]), float(numbers["fault_size"]), mine)
 
     def rows_not_finite(self) -> int:
         """Return how many rows are not finite by now."""
