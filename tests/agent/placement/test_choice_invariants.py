@@ -20,7 +20,7 @@ from envdyno.agent.placement.request import Request, Smt
 from envdyno.agent.placement.shares import even_sizes, share_out, thread_counts
 from envdyno.agent.placement.topology import Synthetic, Topology
 
-CASES = settings(max_examples=60)
+CASES = settings(max_examples=120)
 CPUS = st.frozensets(st.integers(0, 40), min_size=1, max_size=14)
 
 
@@ -48,7 +48,7 @@ def topologies(draw: st.DrawFn) -> Topology:
         )
         for node, members in zip(ids, _partition(draw, cpus, len(ids)), strict=True)
     )
-    cores = tuple(core for core in _partition(draw, cpus, len(cpus)) if core)
+    cores = tuple(core for core in _partition(draw, cpus, draw(st.integers(1, len(cpus)))) if core)
     caches = tuple(CacheDomain(part, None) for part in _partition(draw, cpus, 3) if part)
     kinds = [part for part in _partition(draw, cpus, 2) if part]
     classes = tuple(CoreClass(f"class{index}", part, None, None) for index, part in enumerate(kinds))
@@ -56,7 +56,7 @@ def topologies(draw: st.DrawFn) -> Topology:
         nodes=nodes,
         cpus=tuple(cpus),
         offline=(),
-        isolated=tuple(sorted(draw(st.frozensets(st.sampled_from(cpus), max_size=3)))),
+        isolated=tuple(sorted(draw(st.frozensets(st.sampled_from(cpus), max_size=2)))),
         siblings=cores,
         core_classes=classes if len(classes) > 1 else (),
         l3_domains=caches,
@@ -71,9 +71,8 @@ def topologies(draw: st.DrawFn) -> Topology:
 @st.composite
 def limits_for(draw: st.DrawFn, topology: Topology) -> Limits:
     """Any mask, memory nodes and quota."""
-    affinity = draw(
-        st.none() | st.frozensets(st.integers(0, 45), min_size=1).map(lambda ids: tuple(sorted(ids)))
-    )
+    masks = st.frozensets(st.integers(0, 45), min_size=1).map(lambda ids: tuple(sorted(ids)))
+    affinity = draw(st.none() | st.just(topology.cpus) | masks)
     ids = [node.id for node in topology.nodes]
     mems = draw(
         st.none() | st.frozensets(st.sampled_from(ids), min_size=1).map(lambda ids: tuple(sorted(ids)))
@@ -91,9 +90,9 @@ def situations(draw: st.DrawFn) -> tuple[Topology, Limits, Request]:
     named = st.frozensets(st.sampled_from(topology.cpus), min_size=1).map(lambda ids: tuple(sorted(ids)))
     listed = st.sampled_from([str(node.id) for node in topology.nodes])
     request = Request(
-        numa=draw(st.sampled_from(["auto", "off", "per-l3", "per-class"]) | listed),
-        workers_per_node=draw(st.integers(1, 3)),
-        cpus=draw(st.none() | named),
+        numa=draw(st.sampled_from(["auto", "auto", "off", "per-l3", "per-class"]) | listed),
+        workers_per_node=draw(st.sampled_from([1, 1, 1, 1, 2, 3])),
+        cpus=draw(st.none() | st.none() | named),
         smt=draw(st.sampled_from(Smt)),
         memory=draw(st.sampled_from(MemoryPolicy)),
     )
