@@ -58,7 +58,6 @@ def main(arguments: Sequence[str]) -> int:
 def _run(selected: Sequence[checks.Check], options: argparse.Namespace) -> list[Result]:
     packages.require_platform()
     python = _guest_python(options.python)
-    _BUILD.mkdir(exist_ok=True)
     with _one_run_at_a_time():
         installation = guest.prepare(_BUILD, REPOSITORY)
         _compile(python)
@@ -74,7 +73,12 @@ def _run(selected: Sequence[checks.Check], options: argparse.Namespace) -> list[
 @contextlib.contextmanager
 def _one_run_at_a_time() -> Iterator[None]:
     """Two runs would share build and job folders: wait for the other."""
-    with (_BUILD / "lock").open("w") as lock:
+    try:
+        _BUILD.mkdir(exist_ok=True)
+        lock = (_BUILD / "lock").open("w")
+    except OSError as error:
+        raise packages.UnavailableError(f"{_BUILD} cannot be written: {error.strerror}") from error
+    with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 

@@ -56,6 +56,9 @@ def a_worker_for_each_cache_never_spans_two_nodes(topology: Topology) -> None:
 def threads_of_a_core_go_to_one_worker(topology: Topology) -> None:
     choice = _choose(Request(workers_per_node=2))
     assert [placement.cpus for placement in choice.placements] == [(0, 1), (2, 3), (4, 5), (6, 7)]
+    # Three CPUs for two workers: by count alone the second core would be split.
+    choice = _choose(Request(workers_per_node=2, cpus=(1, 2, 3)))
+    assert [placement.cpus for placement in choice.placements] == [(1,), (2, 3)]
 
 
 @check(SMT)

@@ -102,10 +102,10 @@ class Pages:
         return dict(Counter(status))
 
 
-def affinity_of_threads() -> dict[int, frozenset[int]]:
-    """CPUs that each thread of this process may use, by thread id, from /proc."""
+def affinity_of_threads(pid: str = "self") -> dict[int, frozenset[int]]:
+    """CPUs that each thread of a process may use, by thread id, from /proc."""
     found = {}
-    for task in Path("/proc/self/task").iterdir():
+    for task in Path(f"/proc/{pid}/task").iterdir():
         status = (task / "status").read_text()
         listed = re.search(r"^Cpus_allowed_list:\s*(.*)$", status, re.MULTILINE)
         assert listed is not None, status
