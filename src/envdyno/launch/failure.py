@@ -23,6 +23,8 @@ class FailureKind(str, Enum):
     DEADLINE = "deadline"
     PROTOCOL = "protocol"
     """It wrote something else than messages to the private pipe, or half a message."""
+    PLACEMENT = "placement"
+    """A binding was not applied as asked, and ``--strict-placement`` was given."""
     LATE = "late"
     """It could not be told of the window in time."""
     LAUNCH = "launch"

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from envdyno.agent.job import Job, Purpose
+from envdyno.agent.placement.outcome import Outcome, State
 from envdyno.agent.placement.pools import ThreadVariables, thread_variables
 from envdyno.agent.protocol import FromWorker, ToWorker
+from envdyno.agent.stages import Stage
 from envdyno.launch.conductor import Conductor, WorkerState
 from envdyno.launch.counters import Sample, Use, sample, use_between
 from envdyno.launch.deadlines import Deadlines
@@ -103,6 +105,9 @@ def _lead(outcome: RunOutcome, session: Session, purpose: Purpose) -> None:
         )
         outcome.states = conductor.states
         _send_jobs(outcome, purpose)
+        conductor.await_all(FromWorker.PLACED)
+        if outcome.request.strict_placement:
+            _check_placed(outcome)
         conductor.await_all(FromWorker.READY)
         if purpose is Purpose.MEASURE:
             _measure(outcome, conductor)
@@ -118,6 +123,24 @@ def _lead(outcome: RunOutcome, session: Session, purpose: Purpose) -> None:
         for process in processes:
             process.close_pipes()
         outcome.left_processes = len(end_processes(session.scratch.token))
+
+
+def _check_placed(outcome: RunOutcome) -> None:
+    """Stop where a binding was not applied as asked."""
+    for state in outcome.states:
+        placed = Outcome.from_json(state.messages[FromWorker.PLACED]["outcome"])
+        if placed.complete:
+            continue
+        worker = state.process.worker
+        facts = " ".join(
+            " ".join(
+                part for part in (f"{name} binding {fact.state.value}.", fact.message, fact.remedy) if part
+            )
+            for name, fact in (("CPU", placed.cpu), ("Memory", placed.memory))
+            if fact.state not in (State.APPLIED, State.OFF)
+        )
+        text = f"Worker {worker} was not placed as asked, and --strict-placement stops there. {facts}"
+        raise RunFailed(Failure(FailureKind.PLACEMENT, worker, Stage.BIND.value, text))
 
 
 def _start(outcome: RunOutcome, session: Session, processes: list[WorkerProcess]) -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from envdyno.agent.placement.choice import Choice, choose
 from envdyno.agent.placement.cpulist import format_cpulist
 from envdyno.agent.placement.errors import PlacementError
 from envdyno.agent.placement.limits import Limits, read_limits
+from envdyno.agent.placement.notes import Note, NoteKind
 from envdyno.agent.placement.placement import MemoryPolicy, Placement
-from envdyno.agent.placement.request import Request
+from envdyno.agent.placement.request import Request, Scope, parse_numa
 from envdyno.agent.placement.topology import Topology, read_topology
+from envdyno.launch.gpu import identify
 from envdyno.plan.usage_error import UsageError
 
 
@@ -38,10 +42,17 @@ def survey(request: Request) -> Site:
     """
     topology = read_topology()
     limits = read_limits()
+    environ: Mapping[str, str] = os.environ
+    notes: tuple[Note, ...] = ()
     try:
-        return Site(topology, limits, choose(topology, limits, request, os.environ))
+        if parse_numa(request.numa).scope is Scope.GPU:
+            found = identify(topology, environ)
+            topology, environ = found.topology, found.environ
+            notes = (Note(NoteKind.GPU_LOCALITY, found.note),) if found.note else ()
+        choice = choose(topology, limits, request, environ)
     except PlacementError as error:
         raise UsageError(str(error)) from error
+    return Site(topology, limits, dataclasses.replace(choice, notes=(*choice.notes, *notes)))
 
 
 def placement_in_words(placement: Placement) -> str:

@@ -16,6 +16,7 @@ from enum import Enum
 from typing import TypeVar
 
 from envdyno.agent.workloads.contract import BuildContext
+from envdyno.agent.workloads.registry import WorkloadError
 from envdyno.suite.engines.contract import Engine, EngineRequest
 from envdyno.suite.engines.load import EngineName, make_engine
 from envdyno.suite.environment import SuiteEnvironment
@@ -70,12 +71,12 @@ def build(
     chosen = _choice(Runtime, "runtime", runtime)
     application = _choice(ActionApplication, "action_application", action_application)
     if chosen is Runtime.DIRECT and application is ActionApplication.SUBSTEP:
-        raise ValueError(
+        raise WorkloadError(
             "The direct runtime hands its targets to the engine once a step. "
             "Ask for runtime=manager to have action_application=substep."
         )
     if task not in TASKS:
-        raise ValueError(f"The suite has no task {task!r}; it has {', '.join(TASKS)}.")
+        raise WorkloadError(f"The suite has no task {task!r}; it has {', '.join(TASKS)}.")
     definition = TASKS[task]
     size = definition.size
     request = EngineRequest(size.robot, num_envs, threads, size.substep_s, size.substeps, size.readout)
@@ -90,7 +91,7 @@ def _choice(kind: type[_Choice], what: str, value: str) -> _Choice:
         return kind(value)
     except ValueError:
         known = " or ".join(str(member.value) for member in kind)
-        raise ValueError(f"The suite has no {what} {value!r}; it has {known}.") from None
+        raise WorkloadError(f"The suite has no {what} {value!r}; it has {known}.") from None
 
 
 def _direct(

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from envdyno.agent.workloads.contract import BuildContext
+from envdyno.agent.workloads.registry import WorkloadError
 from envdyno.suite.cases import build
 from envdyno.suite.collectors.collector import FLASHSAC, SAC, ActingCollector, Algorithm, Collector, Policy
 from envdyno.suite.collectors.torch_import import import_torch
@@ -98,12 +99,14 @@ def _policy(name: str) -> Policy:
         return Policy(name)
     except ValueError:
         known = " or ".join(policy.value for policy in Policy)
-        raise ValueError(f"A collector has no policy {name!r}; it has {known}.") from None
+        raise WorkloadError(f"A collector has no policy {name!r}; it has {known}.") from None
 
 
 def _whole(option: str, value: object, least: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ValueError(f"The option {option} takes a whole number of at least {least}, and got {value!r}.")
+        raise WorkloadError(
+            f"The option {option} takes a whole number of at least {least}, and got {value!r}."
+        )
 
 
 def _case(algorithm: Algorithm, task: str, engine: str) -> CaseFactory:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from envdyno.agent.placement.limits import read_limits
+from envdyno.agent.workloads.registry import WorkloadError
 from envdyno.suite.collectors.replay import ReplayLayout, ReplaySize
 
 GIB = 1 << 30
 
 
-class ReplayTooLargeError(MemoryError):
+class ReplayTooLargeError(WorkloadError, MemoryError):
     """The buffer needs more memory than there is; the text says what to change."""
 
 

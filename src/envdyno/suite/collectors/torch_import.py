@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from envdyno.agent.workloads.registry import WorkloadError
 
-class TorchMissingError(ImportError):
+
+class TorchMissingError(WorkloadError, ImportError):
     """PyTorch is not installed; the text says what to install."""
 
 

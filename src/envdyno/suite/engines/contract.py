@@ -15,11 +15,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from envdyno.agent.workloads.registry import WorkloadError
 from envdyno.suite.arrays import BoolArray, FloatArray, RowArray
 from envdyno.suite.robots.robot import Robot
 
 
-class EngineMissingError(ImportError):
+class EngineMissingError(WorkloadError, ImportError):
     """The engine's package is not installed; the text says what to install."""
 
 
