@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from envdyno.agent.measure.quantile import median
 
-MINIMUM_POINTS = 5
+MINIMUM_POINTS = 6
 """With fewer points no trend reaches the level below."""
 SIGNIFICANCE_Z = 2.576
 """Two-sided 1 % of the normal distribution."""
