@@ -19,6 +19,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "run": ("envdyno.cli.run:run", "Measure how fast this machine steps a workload."),
     "ab": ("envdyno.cli.ab:ab", "Compare two sides: is one slower, by how much, in which phase?"),
     "gate": ("envdyno.cli.gate:gate", "Judge a bundle again, without measuring."),
+    "compare": ("envdyno.cli.compare:compare", "Compare two bundles, or files of other tools; unpaired."),
     "plan": ("envdyno.cli.plan:plan", "Show every run that an experiment would do."),
     "init": ("envdyno.cli.init:init", "Write a commented plan for this repository."),
     "explain": ("envdyno.cli.explain:explain", "Say what a reason code means."),

@@ -74,7 +74,7 @@ def experiment_evidence(
         for case in head.cases
     )
     sides = {side.name: side for side in head.sides}
-    started = [_seconds(record.started_at) for record in own]
+    started = [seconds(record.started_at) for record in own]
     keys = {key for record in own if (key := machine_key(record)) is not None}
     return ExperimentEvidence(
         cases=cases,
@@ -88,7 +88,8 @@ def experiment_evidence(
     )
 
 
-def _seconds(stamp: str) -> float:
+def seconds(stamp: str) -> float:
+    """Return a time stamp in Unix time."""
     return datetime.fromisoformat(stamp).timestamp()
 
 
@@ -116,7 +117,7 @@ def run_sample(record: RunRecord, side: Side) -> RunSample:
         side=side,
         pair=entry.pair - 1,
         position=entry.position,
-        started_at_s=_seconds(record.started_at),
+        started_at_s=seconds(record.started_at),
         status=RunStatus(record.status.value),
         kind=kind,
         attempt=entry.attempt,
@@ -230,7 +231,7 @@ def _side_evidence(side: SideRecord, records: Sequence[RunRecord]) -> SideEviden
     for record in records:
         if record.experiment and record.experiment.side == side.name and record.fingerprint:
             found = record.fingerprint.identity
-            identity = {name: _plain(found.get(name)) for name in (*MACHINE_FIELDS, *HELD_OPEN)}
+            identity = {name: plain(found.get(name)) for name in (*MACHINE_FIELDS, *HELD_OPEN)}
             break
     return SideEvidence(
         name=side.name,
@@ -240,5 +241,6 @@ def _side_evidence(side: SideRecord, records: Sequence[RunRecord]) -> SideEviden
     )
 
 
-def _plain(value: Any) -> WorkValue:
+def plain(value: Any) -> WorkValue:
+    """Return a value as it is, or as JSON text where it is an object or a list."""
     return value if value is None or isinstance(value, (int, float, str, bool)) else _text(value)
