@@ -27,7 +27,7 @@ def _host_array(array: Any) -> Any:
     if hasattr(array, "detach"):
         array = array.detach().cpu()
     numpy = sys.modules.get("numpy")
-    return array if numpy is None else numpy.ascontiguousarray(numpy.asarray(array))
+    return array if numpy is None else numpy.asarray(array, order="C")
 
 
 def observation_hash(observation: Any) -> str | None:
@@ -42,23 +42,32 @@ def observation_hash(observation: Any) -> str | None:
         found = True
         label = f"{name}:{getattr(host, 'dtype', type(host).__name__)}:{getattr(host, 'shape', '')};"
         digest.update(label.encode())
-        digest.update(host.tobytes() if hasattr(host, "tobytes") else repr(host).encode())
+        digest.update(_content(host))
     return digest.hexdigest() if found else None
+
+
+def _content(host: Any) -> bytes:
+    """Return what an array holds; for Python objects how they are written, for their bytes are addresses."""
+    if getattr(getattr(host, "dtype", None), "hasobject", False):
+        return repr(host.tolist()).encode()
+    content: bytes = host.tobytes() if hasattr(host, "tobytes") else repr(host).encode()
+    return content
 
 
 def nonfinite_rows(observation: Any) -> int | None:
     """Return how many rows hold a NaN or an infinity in any array.
 
+    A row is the same in all arrays of one length; rows of arrays of other lengths are others.
     ``None`` where there is no observation or no NumPy to look at it with.
     """
     numpy = sys.modules.get("numpy")
     if numpy is None:
         return None
-    bad: Any = None
+    bad: dict[int, Any] = {}
     for _name, array in named_arrays(observation):
         host = _host_array(array)
         if host.dtype.kind != "f" or host.ndim == 0:
             continue
-        rows = ~numpy.isfinite(host.reshape(host.shape[0], -1)).all(axis=1)
-        bad = rows if bad is None else (bad | rows if bad.shape == rows.shape else bad)
-    return None if bad is None else int(bad.sum())
+        rows = ~numpy.isfinite(host).all(axis=tuple(range(1, host.ndim)))
+        bad[len(rows)] = rows | bad.get(len(rows), False)
+    return sum(int(rows.sum()) for rows in bad.values()) if bad else None
