@@ -141,6 +141,7 @@ def test_the_callers_settings_do_not_install_into_another_place(
     assert "engine" in describe(wanted.python(entry.path), {}).packages.versions
 
 
+@pytest.mark.slow
 def test_without_uv_pip_builds_the_same(
     workshop: Any, base: Interpreter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

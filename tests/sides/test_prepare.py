@@ -16,7 +16,6 @@ from envdyno.sides.problems import SideError, SideProblem
 from envdyno.sides.request import GitRef, Requirements, SideRequest, WorkingTree
 from envdyno.sides.store import Kind
 
-
 PREPARE = """
 import sys
 from pathlib import Path
@@ -208,6 +207,7 @@ def test_sides_may_differ_in_packages_alone(workshop: Any, prepare: Any, uv: Pat
         assert old.cwd is None
 
 
+@pytest.mark.slow
 def test_setup_may_install_into_the_sides_own_environment_and_no_other_side_sees_it(
     repo: Any, workshop: Any, prepare: Any, uv: Path, tmp_path: Path
 ) -> None:

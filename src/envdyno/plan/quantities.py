@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_PARTS = re.compile(r"(\d+(?:\.\d+)?)\s*(h|m|s|ms)?", re.IGNORECASE)
-_SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3}
+_PARTS = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(h|ms|min|m|s)?", re.IGNORECASE)
+_SECONDS = {"h": 3600.0, "min": 60.0, "m": 60.0, "s": 1.0, "ms": 1e-3}
 FEWEST_PAIRS = 3
 """With fewer, no interval can be given that deserves the name."""
 USUAL_PAIRS = 6

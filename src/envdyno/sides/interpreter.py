@@ -137,6 +137,25 @@ def describe(path: Path, environ: Mapping[str, str], sys_path: Sequence[Path] = 
     return _read(path, json.loads(answer.splitlines()[0]))
 
 
+class Descriptions:
+    """Descriptions of interpreters, each asked for once: to start Python and read metadata takes a while."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[object, ...], Description] = {}
+
+    def of(self, path: Path, environ: Mapping[str, str], sys_path: Sequence[Path] = ()) -> Description:
+        """As :func:`describe`; folders without package metadata change no answer and are left out."""
+        telling = tuple(folder for folder in sys_path if _has_metadata(folder))
+        key = (path, telling, tuple(sorted(environ.items())))
+        if key not in self._known:
+            self._known[key] = describe(path, environ, telling)
+        return self._known[key]
+
+
+def _has_metadata(folder: Path) -> bool:
+    return any(child.suffix in (".dist-info", ".egg-info") for child in folder.iterdir())
+
+
 def _read(path: Path, body: dict[str, Any]) -> Description:
     version = body["interpreter"]["version"]
     if tuple(int(part) for part in version.split(".")[:2]) < OLDEST:

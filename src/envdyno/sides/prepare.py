@@ -16,7 +16,7 @@ from envdyno.sides.caches import CacheDir, CompiledRecipe, cache_dirs
 from envdyno.sides.checkout import NO_SETUP, Setup
 from envdyno.sides.code import ResolvedCode, SideCode, check_out, look_at_working_tree, resolve_ref
 from envdyno.sides.environment import EnvironmentRecipe, Sharing
-from envdyno.sides.interpreter import Interpreter, describe, find_interpreter
+from envdyno.sides.interpreter import Descriptions, Interpreter, find_interpreter
 from envdyno.sides.prepared import PreparedSide, SideIdentity, child_environ, inherited_and_dropped
 from envdyno.sides.problems import SideError, SideNotice, SideProblem
 from envdyno.sides.project import read_project
@@ -54,9 +54,10 @@ def prepared_sides(
     inherited = dict(os.environ if caller is None else caller)
     with ExitStack() as leases:
         store = Store(found.path, notify)
+        descriptions = Descriptions()
         resolved = [resolve_ref(one.code) if isinstance(one.code, GitRef) else None for one in requests]
         yield tuple(
-            _Preparation(one, code, store, inherited, leases).prepare()
+            _Preparation(one, code, store, inherited, leases, descriptions).prepare()
             for one, code in zip(requests, resolved, strict=True)
         )
 
@@ -71,24 +72,26 @@ class _Preparation:
         store: Store,
         caller: Mapping[str, str],
         leases: ExitStack,
+        descriptions: Descriptions,
     ) -> None:
         self._request = request
         self._resolved = resolved
         self._store = store
         self._caller = caller
         self._leases = leases
+        self._descriptions = descriptions
         self._generation = ""
 
     def prepare(self) -> PreparedSide:
         """Run all steps."""
         request = self._request
         _refuse_variables(request)
-        base = describe(find_interpreter(request.python, request.directory), self._environ({}))
+        base = self._descriptions.of(find_interpreter(request.python, request.directory), self._environ({}))
         text, python = self._environment(base.interpreter)
         code = self._code(text, python)
         environ, options = _filled(request, code)
         sys_path = code.sys_path if code else self._plain_sys_path()
-        described = describe(python, self._environ(environ), sys_path)
+        described = self._descriptions.of(python, self._environ(environ), sys_path)
         identity = SideIdentity(
             code=code.identity if code else None,
             interpreter=described.interpreter,
