@@ -19,6 +19,7 @@ from envdyno.agent.workloads.built import BuiltWorkload, CountedStep, accept, se
 from envdyno.agent.workloads.contract import BuildContext
 from envdyno.agent.workloads.registry import Resolved, call_factory, load_factory, resolve
 
+OWN_ACTIONS = "workload"
 SITE_FOLDERS = ("site-packages", "dist-packages")
 
 
@@ -71,6 +72,8 @@ class Stepping:
     workload: BuiltWorkload
     counted: CountedStep
     stepper: Stepper
+    actions: str
+    """Where the actions come from: as asked, or ``workload`` where it takes none from outside."""
 
 
 def first_step(
@@ -87,4 +90,5 @@ def first_step(
     counted = settle_counting(workload, outcome)
     actions = ring[1:] + ring[:1]
     stepper = Stepper(counted.step, actions, time.monotonic_ns, workload.synchronize, readers)
-    return Stepping(workload, counted, stepper)
+    takes_actions = workload.spec.action is not None or workload.make_actions is not None
+    return Stepping(workload, counted, stepper, job.actions.value if takes_actions else OWN_ACTIONS)

@@ -150,6 +150,7 @@ class Worker:
             audit=self._audit(),
             synchronized=stepping.workload.synchronize is not None,
             counting_assumption=stepping.counted.assumption,
+            actions=stepping.actions,
         )
 
     def _hash_observation(self, stepping: Stepping, steps: int) -> None:

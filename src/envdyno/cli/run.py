@@ -31,6 +31,11 @@ def _values(kind: Any) -> click.Choice[str]:
 @click.option("--steps", type=int, help="Measure the latency of this many vector steps instead of a window.")
 @click.option("--warmup", type=int, default=30, help="Vector steps of warm-up, after the first step.")
 @click.option("--actions", type=_values(ActionSource), default="random", help="Where actions come from.")
+@click.option(
+    "--policy",
+    type=click.Choice(["none", "torch"]),
+    help="Whether a collector chooses actions by its actor network; short for -o policy=...",
+)
 @click.option("--seed", type=int, default=0, help="Seed of environments and actions.")
 @click.option(
     "-o", "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the workload."

@@ -63,11 +63,18 @@ def _workloads(name: str, python: Path | None) -> tuple[str, ...]:
     return (name,)
 
 
+def _options(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    options = parse_pairs(arguments["options"])
+    if arguments["policy"] is not None:
+        options["policy"] = arguments["policy"]
+    return options
+
+
 def _request(arguments: Mapping[str, Any], workload: str, num_envs: int) -> RunRequest:
     latency = arguments["steps"] is not None
     return RunRequest(
         workload=workload,
-        options=parse_pairs(arguments["options"]),
+        options=_options(arguments),
         num_envs=num_envs,
         mode=Mode.LATENCY if latency else Mode.WINDOW,
         window_s=arguments["duration"],

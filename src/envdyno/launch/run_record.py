@@ -83,7 +83,9 @@ def make_record(outcome: RunOutcome, command: Sequence[str]) -> RunRecord:
 
 def case_record(outcome: RunOutcome) -> CaseRecord:
     """Return what was asked for."""
-    return case_record_of(outcome.request, outcome.site, outcome.shares)
+    case = case_record_of(outcome.request, outcome.site, outcome.shares)
+    used = outcome.message(0, FromWorker.READY).get("actions")
+    return case if used is None else case.model_copy(update={"actions": used})
 
 
 def case_record_of(request: RunRequest, site: Site, shares: tuple[int, ...]) -> CaseRecord:

@@ -29,7 +29,7 @@ class CaseRecord(Shape):
     num_envs: int = Field(description="total batch over all workers")
     shares: tuple[int, ...] = Field(description="environments of each worker")
     seed: int
-    actions: str = Field(description="random, zero or fixed")
+    actions: str = Field(description="random, zero, fixed, or workload where it chooses them itself")
     warmup_steps: int = Field(description="vector steps of a warm-up round, first step not counted")
     mode: Mode
     window_s: float | None = Field(description="length of the window; null in latency mode")
