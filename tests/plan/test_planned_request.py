@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from envdyno.agent.job import Timing
@@ -34,9 +33,8 @@ TABLES = {
 def test_plan_run_and_side_meet(tmp_path: Path) -> None:
     plan = build_plan(TABLES, "a test")
     runs = expand(plan, cases_of(plan, Catalogue(("synthetic",), {})))
-    with prepared_sides(
-        plan.side_requests(tmp_path), home=CacheHome(tmp_path / "cache"), caller={**os.environ}
-    ) as sides:
+    home = CacheHome(tmp_path / "cache")
+    with prepared_sides(plan.side_requests(tmp_path), home=home) as sides:
         by_name = {side.name: side for side in sides}
         requests = [planned_request(plan, run, by_name[run.side]) for run in runs]
     first = requests[0]

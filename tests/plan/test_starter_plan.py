@@ -56,22 +56,14 @@ def test_outside_a_repository_the_sides_are_environments(tmp_path: Path) -> None
     assert plan.sides["base"].python == "envs/old"
 
 
-@pytest.mark.parametrize("section", ["axes", "[gate.exceptions]"])
+@pytest.mark.parametrize("section", ["[axes]", "[[gate.exceptions]]"])
 def test_what_is_commented_out_can_be_read_too(project: Path, section: str) -> None:
     lines = starter_plan(project).splitlines()
-    start = (
-        lines.index(
-            f"# [{section}]  # options of the workload with several values; every combination is a case"
-        )
-        if section == "axes"
-        else lines.index(f"# [{section}]")
-    )
-    opened = [
-        line.removeprefix("# ") if number >= start and line.startswith("# ") else line
-        for number, line in enumerate(lines)
-    ]
-    plan = loaded("\n".join(opened[: start + 6]), project)
-    assert plan.axes if section == "axes" else plan.gate.exceptions
+    start = next(number for number, line in enumerate(lines) if line.startswith(f"# {section}"))
+    end = next((number for number in range(start, len(lines)) if not lines[number]), len(lines))
+    opened = [line.removeprefix("# ") for line in lines[start:end]]
+    plan = loaded("\n".join([*lines[:start], *opened, *lines[end:]]), project)
+    assert plan.axes if section == "[axes]" else plan.gate.exceptions
 
 
 def test_every_option_of_a_side_that_is_shown_can_be_read(project: Path) -> None:
