@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from envdyno.agent.measure.stationarity import trend
+from envdyno.agent.placement.findings import FindingKind
 from envdyno.agent.protocol import FromWorker
 from envdyno.launch.run import RunOutcome
 from envdyno.record.case import Mode
@@ -55,7 +56,7 @@ def _load(outcome: RunOutcome) -> Iterator[Warning_]:
     if use is None:
         return
     limit = outcome.request.foreign_load_limit_cores
-    if use.foreign_cores_chosen > limit:
+    if _is_disturbed(outcome):
         yield Warning_(
             code=Doubt.FOREIGN_LOAD,
             message=(
@@ -124,23 +125,30 @@ def _placement(outcome: RunOutcome, workers: Sequence[WorkerRecord]) -> Iterator
     for note in outcome.site.choice.notes:
         yield Warning_(code=Doubt.PLACEMENT_NOTE, message=note.message)
     for worker in workers:
-        for part, name in (("cpu", "CPU"), ("memory", "memory")):
-            fact = (worker.outcome or {}).get(part) or {}
-            if fact.get("state") not in (None, "applied", "off"):
-                yield Warning_(
-                    code=Doubt.PLACEMENT,
-                    message=" ".join(
-                        part
-                        for part in (
-                            f"Worker {worker.worker}: {name} binding {fact['state']}.",
-                            fact.get("message"),
-                        )
-                        if part
-                    ),
-                    remedy=fact.get("remedy") or "",
-                )
+        yield from _binding(worker)
         for finding in (worker.audit_after or worker.audit_before or {}).get("findings", ()):
+            # Threads that wait for a CPU which others use say nothing about the size of the pools.
+            if finding["kind"] == FindingKind.OVERSUBSCRIBED.value and _is_disturbed(outcome):
+                continue
             yield Warning_(code=Doubt.AUDIT, message=f"Worker {worker.worker}: {finding['message']}")
+
+
+def _is_disturbed(outcome: RunOutcome) -> bool:
+    use = outcome.use
+    return use is not None and use.foreign_cores_chosen > outcome.request.foreign_load_limit_cores
+
+
+def _binding(worker: WorkerRecord) -> Iterator[Warning_]:
+    for part, name in (("cpu", "CPU"), ("memory", "memory")):
+        fact = (worker.outcome or {}).get(part) or {}
+        if fact.get("state") in (None, "applied", "off"):
+            continue
+        sentences = (f"Worker {worker.worker}: {name} binding {fact['state']}.", fact.get("message"))
+        yield Warning_(
+            code=Doubt.PLACEMENT,
+            message=" ".join(sentence for sentence in sentences if sentence),
+            remedy=fact.get("remedy") or "",
+        )
 
 
 def _counting(outcome: RunOutcome, totals: Totals, throughput: Throughput) -> Iterator[Warning_]:
