@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -87,6 +88,20 @@ def test_a_penalty_on_the_first_run_of_each_pair_is_flagged_and_leaves_the_ratio
     assert estimate.ratio == pytest.approx(1.0, abs=0.005)
 
 
+@pytest.mark.parametrize(
+    ("factors", "change"), [([1.0] * 6 + [0.7] * 6, -0.3), ([0.99**i for i in range(12)], -0.105)]
+)
+def test_how_the_canary_moved_is_told_beside_a_drift(factors: list[float], change: float) -> None:
+    plain = shaped(factors)
+    in_time = sorted(plain.runs, key=lambda r: r.started_at_s)
+    runs = [dataclasses.replace(r, canary_per_s=f) for r, f in zip(in_time, factors, strict=True)]
+    host, unknown = machine_drift(CaseEvidence(case="case", runs=tuple(runs))), machine_drift(plain)
+    assert host is not None
+    assert unknown is not None
+    assert host.canary_change == pytest.approx(change, abs=0.005)
+    assert unknown.canary_change is None
+
+
 def test_a_ratio_that_moves_over_the_pairs_is_flagged() -> None:
     base = noisy_case(1.0, 8, sd=0.002)
     moved = [(r if r.side.value == "base" else _scaled(r, 0.97**r.pair)) for r in base.runs]
@@ -98,8 +113,6 @@ def test_a_ratio_that_moves_over_the_pairs_is_flagged() -> None:
 
 
 def _scaled(sample: Any, factor: float) -> Any:
-    import dataclasses
-
     return dataclasses.replace(sample, transitions_per_s=sample.transitions_per_s * factor)
 
 

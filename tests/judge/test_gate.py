@@ -67,6 +67,28 @@ def test_a_ratio_near_the_gate_is_undecided_and_says_how_many_pairs_more() -> No
     assert f"about {case.more_pairs} more pair" in case.message
 
 
+def test_noise_too_large_for_the_question_is_a_named_outcome_with_the_number() -> None:
+    case = verdict(noisy_case(0.97, pairs=3, sd=0.08, seed=1))
+    assert (case.verdict, case.code) == (Verdict.UNDECIDED, ReasonCode.NOISE_TOO_LARGE)
+    assert "hides changes below" in case.message
+    assert "the gate asks about 10.0%" in case.message
+
+
+def test_the_ratio_in_cpu_time_stands_beside_the_headline() -> None:
+    per_cpu_s = {Side.BASE: 500.0, Side.HEAD: 450.0}
+    runs = [dataclasses.replace(r, transitions_per_cpu_s=per_cpu_s[r.side]) for r in noisy_case(0.7).runs]
+    case = verdict(CaseEvidence(case="case", runs=tuple(runs)))
+    assert case.cpu_estimate is not None
+    assert case.cpu_estimate.ratio == pytest.approx(0.9)
+    assert verdict(noisy_case(0.7)).cpu_estimate is None
+
+
+def test_a_verdict_names_the_noise_floor_that_it_knew() -> None:
+    known = floor(0.02)
+    assert verdict(noisy_case(1.0), floors=known).noise_floor == known.floors[0]
+    assert verdict(noisy_case(1.0)).noise_floor is None
+
+
 def test_a_ratio_on_the_gate_asks_for_no_impossible_number_of_pairs() -> None:
     d = np.asarray([0.02, -0.02, 0.02, -0.02, 0.02, -0.02]) * [1, 1, -1, -1, 1, 1]
     case = verdict(case_of([100.0] * 6, (90.0 * np.exp(d - d.mean())).tolist()))

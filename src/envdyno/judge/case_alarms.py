@@ -74,11 +74,14 @@ def _place(interval: RatioInterval, min_ratio: float) -> int:
 
 def _drift_message(case: str, drift: Drift) -> str:
     change = f"{drift.change:+.1%}"
+    canary = "" if drift.canary_change is None else f"; the canary by {drift.canary_change:+.1%}"
     if drift.kind is DriftKind.SHIFT:
         pair = 0 if drift.at_pair is None else drift.at_pair + 1
-        return f"Both sides of {case} changed by {change} from run {drift.after_run} on, in pair {pair}."
+        return (
+            f"Both sides of {case} changed by {change} after run {drift.after_run}, in pair {pair}{canary}."
+        )
     return {
-        DriftKind.TREND: f"Both sides of {case} drifted by {change} over the experiment.",
+        DriftKind.TREND: f"Both sides of {case} drifted by {change} over the experiment{canary}.",
         DriftKind.RATIO: f"The ratio of {case} moved by {change} over the pairs.",
         DriftKind.POSITION: f"The second run of a pair of {case} differs by {change} from the first.",
     }[drift.kind]

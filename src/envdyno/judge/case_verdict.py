@@ -9,10 +9,11 @@ from envdyno.judge.case_alarms import interval_alarm, run_alarms, work_alarms
 from envdyno.judge.case_judgement import ExaminedCase, JudgedCase
 from envdyno.judge.decision import decide
 from envdyno.judge.estimate import RatioEstimate, estimate_ratio, known_noise
-from envdyno.judge.evidence import Side
+from envdyno.judge.evidence import Metric, Side
 from envdyno.judge.gate_rule import GateException, GateRule
 from envdyno.judge.looks import LookSchedule
-from envdyno.judge.pairing import PairSet
+from envdyno.judge.noise_floor import NoiseFloor
+from envdyno.judge.pairing import PairSet, pairs_of
 from envdyno.judge.reasons import Alarm, Outcome, ReasonCode
 from envdyno.judge.resolution import more_pairs
 from envdyno.judge.summaries import Summary, summarise
@@ -25,6 +26,7 @@ _MORE_PAIRS_MAY_HELP = {
     ReasonCode.ALL_PAIRS_VOID,
     ReasonCode.ESTIMATORS_DISAGREE,
     ReasonCode.INTERVAL_SPANS_GATE,
+    ReasonCode.NOISE_TOO_LARGE,
     ReasonCode.NOT_AFTER_CORRECTION,
     ReasonCode.RATIO_AT_GATE,
     ReasonCode.TOO_FEW_PAIRS,
@@ -48,6 +50,10 @@ class CaseVerdict:
     """The base side's rates in the pairs that count."""
     head: Summary
     pairs: PairSet
+    cpu_estimate: RatioEstimate | None = None
+    """The ratio in transitions per CPU second, to be read beside; ``None`` where that was not measured."""
+    noise_floor: NoiseFloor | None = None
+    """What an A/A experiment found for this case on this machine, if there was one."""
     p_below: float | None = None
     """For "below the bound", over all looks, before Holm's correction."""
     p_below_corrected: float | None = None
@@ -93,6 +99,8 @@ def verdict_of(
         base=base,
         head=head,
         pairs=case.pairs,
+        cpu_estimate=_cpu_estimate(case, rule),
+        noise_floor=judged.floor if judged else None,
         p_below=judged.p_below if judged else None,
         p_below_corrected=judged.p_below_corrected if judged else None,
         p_meets=judged.p_meets if judged else None,
@@ -109,6 +117,12 @@ def _outcome(case: ExaminedCase, judged: JudgedCase | None, rule: GateRule) -> O
     if judged is None:
         raise AssertionError("a case that nothing keeps from being judged has been judged")
     return decide(judged, rule)
+
+
+def _cpu_estimate(case: ExaminedCase, rule: GateRule) -> RatioEstimate | None:
+    metric = Metric.TRANSITIONS_PER_CPU_S
+    pairs = pairs_of(case.evidence, metric, enough=rule.min_pairs, canary_limit=rule.canary_limit)
+    return estimate_ratio(pairs, known_noise((), pairs), metric)
 
 
 def _summary(case: ExaminedCase, side: Side, rule: GateRule) -> Summary:

@@ -11,7 +11,7 @@ from envdyno.judge.distribution_free import hodges_lehmann
 from envdyno.judge.evidence import RunOrder
 from envdyno.judge.gate_rule import GateRule, Rule
 from envdyno.judge.reasons import Outcome, ReasonCode
-from envdyno.judge.resolution import as_change, more_pairs
+from envdyno.judge.resolution import as_change, detectable_log_ratio, more_pairs
 from envdyno.judge.sequence import shows_below, shows_meets
 from envdyno.judge.verdicts import Verdict
 
@@ -75,7 +75,7 @@ def _by_interval(case: JudgedCase, rule: GateRule) -> Outcome:
 def _refusal(case: JudgedCase) -> Outcome | None:
     if case.floor is None:
         return None
-    pairs = max(case.schedule.maximum, case.fit.n)
+    pairs = _most_planned(case)
     if not case.floor.refuses(case.min_ratio, pairs):
         return None
     message = (
@@ -94,6 +94,10 @@ def _undecided(case: JudgedCase, rule: GateRule) -> Outcome:
         message = f"Mean, median and Hodges-Lehmann estimate of {case.name} lie on both sides of the gate."
         return Outcome(Verdict.UNDECIDED, ReasonCode.ESTIMATORS_DISAGREE, message)
     more = more_pairs(case.fit, case.sources, math.log(case.min_ratio), rule.alpha)
+    hidden = _hidden_by_noise(case, rule)
+    if hidden is not None:
+        advice = "" if more is None else f"; about {more} more pairs would do"
+        return Outcome(Verdict.UNDECIDED, ReasonCode.NOISE_TOO_LARGE, f"{hidden}{advice}.")
     if more is None:
         message = (
             f"The ratio {case.estimate.ratio:.3f} is too close to {case.min_ratio:g} to be told from it."
@@ -104,6 +108,23 @@ def _undecided(case: JudgedCase, rule: GateRule) -> Outcome:
         f"The interval of the ratio spans {case.min_ratio:g}; about {more} more {pairs} would decide it."
     )
     return Outcome(Verdict.UNDECIDED, ReasonCode.INTERVAL_SPANS_GATE, message)
+
+
+def _most_planned(case: JudgedCase) -> int:
+    return max(case.schedule.maximum, case.fit.n)
+
+
+def _hidden_by_noise(case: JudgedCase, rule: GateRule) -> str | None:
+    """That even the planned number of pairs cannot show a change as small as the gate's, if it is so."""
+    variance = max(float(source.variance) for source in (case.fit.residual, *case.sources))
+    shown = detectable_log_ratio(math.sqrt(variance), _most_planned(case), rule.alpha)
+    margin = abs(math.log(case.min_ratio))
+    if not 0 < margin < shown:
+        return None
+    return (
+        f"The noise of {case.name} hides changes below {as_change(shown):.1%} at {_most_planned(case)} "
+        f"pairs, and the gate asks about {as_change(margin):.1%}"
+    )
 
 
 def _centres_disagree(case: JudgedCase) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NamedTuple
 
@@ -67,6 +67,8 @@ class Drift:
     """For a shift: the number of runs before it, in order of time."""
     at_pair: int | None = None
     """For a shift: the pair in which the first run after it is."""
+    canary_change: float | None = None
+    """How the canary moved by the same measure, where every run had one: alike, and it was the host."""
 
     @property
     def is_alarming(self) -> bool:
@@ -107,7 +109,10 @@ def machine_drift(evidence: CaseEvidence, metric: Metric = Metric.TRANSITIONS_PE
     y = np.log(np.asarray([run.rate(metric) for run in runs], dtype=np.float64))
     side = np.asarray([run.side is Side.HEAD for run in runs], dtype=np.float64)
     candidates = [found for found in (_trend(y, side), _shift(y, side, runs)) if found is not None]
-    return min(candidates, key=lambda found: found[0])[1] if candidates else None
+    if not candidates:
+        return None
+    drift = min(candidates, key=lambda found: found[0])[1]
+    return replace(drift, canary_change=_canary_change(drift, runs))
 
 
 def ratio_trend(pairs: PairSet, metric: Metric = Metric.TRANSITIONS_PER_S) -> Drift | None:
@@ -135,6 +140,17 @@ def position_effect(pairs: PairSet, metric: Metric = Metric.TRANSITIONS_PER_S) -
     t = abs(effect) / math.sqrt(variance * fit.scale)
     p = min(1.0, 2 * float(student_upper_tail(t, fit.residual.df)))
     return Drift(kind=DriftKind.POSITION, change=math.expm1(effect), p=p)
+
+
+def _canary_change(drift: Drift, runs: Sequence[RunSample]) -> float | None:
+    canaries = [run.canary_per_s for run in runs if run.canary_per_s is not None]
+    if len(canaries) < len(runs):
+        return None
+    y, index = np.log(np.asarray(canaries, dtype=np.float64)), np.arange(len(runs), dtype=np.float64)
+    if drift.after_run is not None:
+        return math.expm1(float(y[drift.after_run :].mean() - y[: drift.after_run].mean()))
+    found = regress(y, [index])
+    return None if found is None else math.expm1(found.value * (len(runs) - 1))
 
 
 def _trend(y: Floats, side: Floats) -> tuple[float, Drift] | None:

@@ -64,6 +64,12 @@ VERDICT_TEXTS: dict[str, ReasonText] = {
         "The ratio lies so close to the gate that no reasonable number of pairs would separate them.",
         "Another gate. Whether a case that sits on the gate passes is a decision, not a measurement.",
     ),
+    "NOISE_TOO_LARGE": ReasonText(
+        _U,
+        "The runs differ so much among themselves that the planned number of pairs cannot show a change as "
+        "small as the one the gate asks about, even if the sides were equal.",
+        "A quieter machine, longer windows, more pairs, or a wider gate.",
+    ),
     "TOO_FEW_PAIRS": ReasonText(
         _U,
         "Fewer complete pairs than a verdict needs. A single run of a side says nothing about noise, and "
