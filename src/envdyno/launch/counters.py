@@ -18,7 +18,7 @@ from envdyno.launch.procfs import (
     machine_use,
     pressure_us,
     throttled_us,
-    tree_use,
+    tree_uses,
 )
 
 
@@ -39,7 +39,7 @@ def sample(worker_pids: Sequence[int]) -> Sample:
     usage = resource.getrusage(resource.RUSAGE_SELF)
     return Sample(
         at_s=time.monotonic(),
-        workers=tuple(tree_use([pid]) for pid in worker_pids),
+        workers=tree_uses(worker_pids),
         machine=machine_use(),
         control_cpu_s=usage.ru_utime + usage.ru_stime,
         pressure_us={name: pressure_us(name) for name in ("cpu", "memory", "io")},

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
+from envdyno.agent.placement import cgroups, kernelfs
+from envdyno.agent.placement.cgroups import Version
+
 # Zero-based positions after the command name in /proc/PID/stat, see proc_pid_stat(5).
-MINOR_FAULTS, CHILD_MINOR_FAULTS, MAJOR_FAULTS, CHILD_MAJOR_FAULTS = 7, 8, 9, 10
+PARENT, MINOR_FAULTS, CHILD_MINOR_FAULTS, MAJOR_FAULTS, CHILD_MAJOR_FAULTS = 1, 7, 8, 9, 10
 
 
 @dataclass(frozen=True)
 class TreeUse:
-    """Totals of a set of process trees since they began."""
+    """Totals of a process tree since it began."""
 
     cpu_s: float
     """User and system time of all living processes and of the children they have waited for."""
@@ -24,53 +27,98 @@ class TreeUse:
     minor_faults: int | None
     major_faults: int | None
     voluntary_switches: int
+    """Of all threads that are alive; as of the next."""
     involuntary_switches: int
     processes: int
 
 
-def tree_use(roots: Iterable[int]) -> TreeUse:
-    """Return what the process trees under ``roots`` have used.
+def tree_uses(roots: Sequence[int], proc: Path = Path("/proc")) -> tuple[TreeUse, ...]:
+    """Return what the process tree under each of ``roots`` has used.
 
     The difference of two reads is what was used in between, also by processes that were born or ended
-    meanwhile: a process that ended has left its time with the parent that waited for it.
+    meanwhile: a process that ended has left its time with the parent that waited for it. All processes of the
+    machine are looked at once, however many roots there are.
     """
-    cpu_s = 0.0
-    rss = voluntary = involuntary = count = 0
-    faults = [0, 0]
-    known = True
-    for process in _tree(roots):
-        with contextlib.suppress(psutil.Error), process.oneshot():
-            times = process.cpu_times()
-            cpu_s += times.user + times.system + times.children_user + times.children_system
-            rss += process.memory_info().rss
-            switches = process.num_ctx_switches()
-            voluntary += switches.voluntary
-            involuntary += switches.involuntary
-            count += 1
-        found = _faults(process.pid)
-        known = known and found is not None
-        if found is not None:
-            faults = [faults[0] + found[0], faults[1] + found[1]]
-    minor, major = faults if known else (None, None)
-    return TreeUse(cpu_s, rss, minor, major, voluntary, involuntary, count)
+    children = _children_of_all(proc)
+    return tuple(_use([root, *_descendants(root, children)], proc) for root in roots)
 
 
-def _tree(roots: Iterable[int]) -> list[psutil.Process]:
-    found: list[psutil.Process] = []
-    for root in roots:
+def _children_of_all(proc: Path) -> dict[int, list[int]]:
+    children: dict[int, list[int]] = {}
+    for pid in psutil.pids():
+        fields = _stat_fields(pid, proc)
         with contextlib.suppress(psutil.Error):
-            process = psutil.Process(root)
-            found += [process, *process.children(recursive=True)]
+            parent = int(fields[PARENT]) if fields is not None else psutil.Process(pid).ppid()
+            children.setdefault(parent, []).append(pid)
+    return children
+
+
+def _descendants(root: int, children: Mapping[int, Sequence[int]]) -> list[int]:
+    found: list[int] = []
+    pending = [root]
+    while pending:
+        born = children.get(pending.pop(), ())
+        found += born
+        pending += born
     return found
 
 
-def _faults(pid: int) -> tuple[int, int] | None:
-    """Return minor and major faults of a process and its collected children; ``None`` without procfs."""
+def _use(pids: Iterable[int], proc: Path) -> TreeUse:
+    cpu_s = 0.0
+    rss = voluntary = involuntary = count = 0
+    faults: list[tuple[int, int] | None] = []
+    for pid in pids:
+        with contextlib.suppress(psutil.Error):
+            process = psutil.Process(pid)
+            with process.oneshot():
+                times, memory = process.cpu_times(), process.memory_info()
+                switches = _switches(process, proc)
+            cpu_s += times.user + times.system + times.children_user + times.children_system
+            rss += memory.rss
+            voluntary += switches[0]
+            involuntary += switches[1]
+            faults.append(_faults(pid, proc))
+            count += 1
+    known = [pair for pair in faults if pair is not None]
+    minor, major = (sum(part) for part in zip(*known, strict=True)) if known else (None, None)
+    return TreeUse(cpu_s, rss, minor, major, voluntary, involuntary, count)
+
+
+def _stat_fields(pid: int, proc: Path) -> list[str] | None:
+    """Return the fields of /proc/PID/stat after the command name; ``None`` without procfs or process."""
     try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+        text = (proc / str(pid) / "stat").read_text(encoding="ascii", errors="replace")
     except OSError:
         return None
-    fields = text.rpartition(")")[2].split()
+    # The command name may hold anything, also blanks and brackets.
+    return text.rpartition(")")[2].split() or None
+
+
+def _switches(process: psutil.Process, proc: Path) -> tuple[int, int]:
+    """Return voluntary and involuntary context switches of all threads.
+
+    The status of a process tells of its main thread alone (proc_pid_status(5)), and it is the threads of
+    pools that are switched.
+    """
+    totals = {"voluntary_ctxt_switches": 0, "nonvoluntary_ctxt_switches": 0}
+    statuses = list((proc / str(process.pid) / "task").glob("[0-9]*/status"))
+    for status in statuses:
+        with contextlib.suppress(OSError):
+            for line in status.read_text(encoding="ascii", errors="replace").splitlines():
+                name, _, value = line.partition(":")
+                if name in totals:
+                    totals[name] += int(value)
+    if not statuses:
+        whole = process.num_ctx_switches()
+        return whole.voluntary, whole.involuntary
+    return totals["voluntary_ctxt_switches"], totals["nonvoluntary_ctxt_switches"]
+
+
+def _faults(pid: int, proc: Path) -> tuple[int, int] | None:
+    """Return minor and major faults of a process and its collected children; ``None`` without procfs."""
+    fields = _stat_fields(pid, proc)
+    if fields is None:
+        return None
     return (
         int(fields[MINOR_FAULTS]) + int(fields[CHILD_MINOR_FAULTS]),
         int(fields[MAJOR_FAULTS]) + int(fields[CHILD_MAJOR_FAULTS]),
@@ -130,36 +178,18 @@ def pressure_us(resource: str, root: Path = Path("/proc/pressure")) -> int | Non
         return None
 
 
-def throttled_us(
-    cgroup_root: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")
-) -> int | None:
-    """Return how long the CPU quota has throttled this process's cgroup, in µs, or ``None``.
+def throttled_us(root: str = "/") -> int | None:
+    """Return how long CPU quotas have held this process's control groups back, in µs, or ``None``.
 
-    Reads ``throttled_usec`` of cgroup v2, or ``throttled_time`` (ns) of the v1 CPU controller.
+    Every level counts that has a quota, for a group is stopped by its ancestors' quotas too. The kernel adds
+    up the time over the CPUs on which the group was stopped. Reads ``throttled_usec`` of version 2, or
+    ``throttled_time`` (ns) of version 1's CPU controller.
     """
-    for folder, key, divisor in _throttle_sources(cgroup_root, own):
-        try:
-            lines = (folder / "cpu.stat").read_text(encoding="ascii").splitlines()
-        except OSError:
-            continue
-        for line in lines:
+    found: list[int] = []
+    for group in cgroups.groups(root, "self", "cpu"):
+        key, divisor = ("throttled_usec", 1) if group.version is Version.V2 else ("throttled_time", 1000)
+        for line in (kernelfs.read_text(root, f"{group.folder}/cpu.stat") or "").splitlines():
             name, _, value = line.partition(" ")
-            if name == key:
-                return int(value) // divisor
-    return None
-
-
-def _throttle_sources(root: Path, own: Path) -> list[tuple[Path, str, int]]:
-    try:
-        lines = own.read_text(encoding="ascii").splitlines()
-    except OSError:
-        return []
-    sources = []
-    for line in lines:
-        _hierarchy, controllers, path = line.split(":", 2)
-        if not controllers:
-            sources.append((root / path.lstrip("/"), "throttled_usec", 1))
-        elif "cpu" in controllers.split(","):
-            sources.append((root / controllers / path.lstrip("/"), "throttled_time", 1000))
-            sources.append((root / "cpu" / path.lstrip("/"), "throttled_time", 1000))
-    return sources
+            if name == key and value.strip().isdigit():
+                found.append(int(value) // divisor)
+    return sum(found) if found else None
