@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -108,3 +109,24 @@ def test_a_process_can_bind_itself_for_good() -> None:
         "print(tuple(os.sched_getaffinity(0)) == spot.cpus, placement.audit(placement=spot).findings)\n"
     )
     assert run(program).stdout.strip() == "True ()"
+
+
+PAGE = Path(__file__).parents[1] / "docs" / "placement.md"
+PROGRAMS = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="needs Linux")
+@pytest.mark.parametrize("program", PROGRAMS, ids=range(len(PROGRAMS)))
+def test_the_programs_of_the_documentation_run(program: str, tmp_path: Path) -> None:
+    script = tmp_path / "program.py"
+    script.write_text(program, encoding="utf-8")
+    ran = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_the_documented_functions_are_those_there_are() -> None:
+    documented = set(re.findall(r"^\| `(\w+)\(", PAGE.read_text(encoding="utf-8"), re.MULTILINE))
+    functions = {name for name in placement.__all__ if inspect.isfunction(getattr(placement, name))}
+    assert documented == functions - {"format_cpulist", "parse_cpulist"}

@@ -3,6 +3,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import subprocess
 import sys
 from types import SimpleNamespace
 from typing import Any
@@ -141,3 +142,14 @@ def test_this_kernel_tells_its_policy_its_nodes_and_the_node_of_a_page() -> None
 
 def test_ids_of_a_mask_are_the_bits_over_all_words() -> None:
     assert syscalls._ids([0b101, 0, 1]) == (0, 2, 128)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs Linux")
+def test_masks_reach_beyond_1024_cpus() -> None:
+    cpu = max(os.sched_getaffinity(0))
+    program = (
+        "from envdyno.agent.placement.syscalls import Kernel\n"
+        f"kernel = Kernel(); kernel.set_affinity(({cpu}, 1152, 4095)); print(kernel.get_affinity())\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == f"({cpu},)"

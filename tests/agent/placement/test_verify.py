@@ -328,3 +328,16 @@ def test_a_moment_that_is_not_told_is_not_known(tmp_path: Path) -> None:
     root = build_process(tmp_path, [Task(HOME)])
     write(root, "proc/uptime", "soon")
     assert look(root).at_s is None
+
+
+def test_the_main_thread_is_no_member_of_a_pool_that_starts_with_it(tmp_path: Path) -> None:
+    tasks = [Task(HOME), *[Task(HOME) for _ in range(4)]]
+    assert look(build_process(tmp_path, tasks)).findings == ()
+
+
+def test_sizes_of_pools_are_recorded(tmp_path: Path) -> None:
+    pinned = [Task(str(cpu), f"rayon-{cpu}", ran_s=1.0, start_s=120) for cpu in (4, 5, 6)]
+    result = look(build_process(tmp_path, [Task(HOME), Task(HOME, "watch", start_s=110), *pinned]))
+    (pool,) = result.pools
+    assert (pool.name, pool.threads, pool.cpus, pool.pinned) == ("rayon", 3, (4, 5, 6), 3)
+    assert pool.cpu_time_s == 3.0

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from envdyno.agent.placement.threads import Thread
+from envdyno.agent.placement.wire import Wire
 
 _TOGETHER_S = 0.011
 """A pool starts its threads in one go; the kernel tells starting times to a hundredth of a second."""
@@ -23,6 +24,35 @@ class ThreadPool:
         """CPU time of all its threads; None when it cannot be read."""
         times = [thread.cpu_time_s for thread in self.threads]
         return None if None in times else sum(time for time in times if time is not None)
+
+
+@dataclass(frozen=True)
+class PoolSize(Wire):
+    """A pool as it is recorded."""
+
+    name: str
+    threads: int
+    cpus: tuple[int, ...]
+    """CPUs that any of its threads may run on."""
+    pinned: int
+    """Threads that may run on one CPU only."""
+    cpu_time_s: float | None
+    """CPU time of all its threads; None when it cannot be read."""
+
+
+def pool_sizes(pools: Sequence[ThreadPool]) -> tuple[PoolSize, ...]:
+    """The pools of two threads and more, in the order in which they were started."""
+    return tuple(
+        PoolSize(
+            name=pool.name,
+            threads=len(pool.threads),
+            cpus=tuple(sorted({cpu for thread in pool.threads for cpu in thread.cpus or ()})),
+            pinned=sum(thread.cpus is not None and len(thread.cpus) == 1 for thread in pool.threads),
+            cpu_time_s=pool.cpu_time_s,
+        )
+        for pool in pools
+        if len(pool.threads) > 1
+    )
 
 
 def find_pools(threads: Sequence[Thread], main: int) -> tuple[ThreadPool, ...]:

@@ -24,10 +24,11 @@ from envdyno.agent.placement.outcome import Outcome, State
 from envdyno.agent.placement.pages import PageSample, sample_pages
 from envdyno.agent.placement.placement import MemoryPolicy, Placement
 from envdyno.agent.placement.syscalls import Kernel
+from envdyno.agent.placement.thread_pools import PoolSize, find_pools, pool_sizes
 from envdyno.agent.placement.threads import Thread, read_threads
 from envdyno.agent.placement.wire import Wire
 
-__all__ = ["Audit", "Finding", "FindingKind", "Residency", "Thread", "audit"]
+__all__ = ["Audit", "Finding", "FindingKind", "PoolSize", "Residency", "Thread", "audit"]
 
 _IN_PLACE = (State.APPLIED, State.PARTIAL)
 
@@ -41,6 +42,8 @@ class Audit(Wire):
     """When, in seconds since boot."""
     threads: tuple[Thread, ...]
     """Every thread; empty where the system does not show them."""
+    pools: tuple[PoolSize, ...]
+    """Groups of threads that were started together, as far as names and times tell."""
     policy: str | None
     """Memory policy, e.g. ``bind:1``; None when it cannot be read."""
     residency: Residency | None
@@ -90,10 +93,13 @@ def audit(
     if not threads:
         absent["threads"] = f"The system does not show the threads of process {who} (/proc/{who}/task)."
     residency = _residency(root, who, absent)
+    number = os.getpid() if pid is None else pid
+    main = _main_thread(number, threads)
     result = Audit(
-        pid=os.getpid() if pid is None else pid,
+        pid=number,
         at_s=_uptime(root),
         threads=threads,
+        pools=pool_sizes(find_pools(threads, main)),
         policy=_policy(pid, calls, residency, absent),
         residency=residency,
         sample=_sample(root, who, calls, absent),
@@ -103,16 +109,16 @@ def audit(
     if placement is None:
         return result
     found = (
-        *_cpu_findings(result, placement, outcome, since),
+        *_cpu_findings(result, main, placement, outcome, since),
         *_memory_findings(result, placement, outcome, remote_share),
     )
     return Audit(**{**vars(result), "findings": found})
 
 
 def _cpu_findings(
-    result: Audit, placement: Placement, outcome: Outcome | None, since: Audit | None
+    result: Audit, main: int, placement: Placement, outcome: Outcome | None, since: Audit | None
 ) -> Iterator[Finding]:
-    threads, main, cpus = result.threads, _main_thread(result), placement.cpus
+    threads, cpus = result.threads, placement.cpus
     if cpus and (outcome is None or outcome.cpu.state in _IN_PLACE):
         yield from mask_findings(threads, main, cpus)
     here = cpus or next((thread.cpus for thread in threads if thread.tid == main and thread.cpus), ())
@@ -135,10 +141,10 @@ def _memory_findings(
         yield from memory_findings(result.residency, placement.memory_nodes, remote_share)
 
 
-def _main_thread(result: Audit) -> int:
-    """The thread that has the process's id; in a tree without it, the first."""
-    ids = [thread.tid for thread in result.threads]
-    return result.pid if result.pid in ids or not ids else ids[0]
+def _main_thread(pid: int, threads: tuple[Thread, ...]) -> int:
+    """The thread that has the process's id; where process ids are those of another namespace, the first."""
+    ids = [thread.tid for thread in threads]
+    return pid if pid in ids or not ids else ids[0]
 
 
 def _residency(root: Root, who: int | str, absent: dict[str, str]) -> Residency | None:
