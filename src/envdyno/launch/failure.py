@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
+from envdyno.record.printable import printable
+
 LOG_TAIL_LINES = 20
 LOG_TAIL_BYTES = 16_384
 
@@ -70,7 +72,7 @@ class Interrupted(Exception):
 
 
 def tail(log: Path, lines: int = LOG_TAIL_LINES) -> tuple[str, ...]:
-    """Return the last lines of a log, undecodable bytes replaced; none where there is no log."""
+    """Return the last lines of a log, made safe to show; none where there is no log."""
     try:
         with log.open("rb") as file:
             file.seek(0, 2)
@@ -78,7 +80,7 @@ def tail(log: Path, lines: int = LOG_TAIL_LINES) -> tuple[str, ...]:
             text = file.read().decode("utf-8", errors="replace")
     except OSError:
         return ()
-    return tuple(text.splitlines()[-lines:])
+    return tuple(map(printable, text.splitlines()[-lines:]))
 
 
 def from_exit(worker: int, stage: str, returncode: int) -> Failure:
@@ -115,15 +117,17 @@ def _signal_name(number: int) -> str:
 def from_message(worker: int, message: dict[str, object]) -> Failure:
     """Return the failure that a worker reported itself."""
     stage = str(message.get("stage"))
-    text = str(message.get("message") or "no message")
+    text = str(message.get("message") or "").strip()
     exception = str(message.get("exception"))
     if message.get("kind") == FailureKind.USAGE.value:
-        return Failure(FailureKind.USAGE, worker, stage, text, exception)
+        return Failure(FailureKind.USAGE, worker, stage, text or f"{exception}.", exception)
+    traceback = message.get("traceback")
+    cause = f"{exception}: {text}" if text else exception
     return Failure(
         FailureKind.EXCEPTION,
         worker,
         stage,
-        f"Worker {worker} failed in stage {stage}: {exception}: {text.rstrip('.')}.",
+        f"Worker {worker} failed in stage {stage}: {cause.rstrip('.')}.",
         exception,
-        str(message.get("traceback")),
+        None if traceback is None else str(traceback),
     )
