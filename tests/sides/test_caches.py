@@ -6,7 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from envdyno.sides.caches import CACHES, CacheDir, Choice, When, cache_dirs, refuse_shared
+from envdyno.sides.caches import (
+    CACHES,
+    CacheDir,
+    Choice,
+    OwnFolder,
+    Scope,
+    When,
+    cache_dirs,
+    refuse_shared,
+)
 from envdyno.sides.problems import SideError
 
 
@@ -14,7 +23,8 @@ def given(
     tmp_path: Path, key: str = "a", caller: dict[str, str] | None = None, side: dict[str, str] | None = None
 ) -> dict[str, CacheDir]:
     environ = {"HOME": str(tmp_path), **(caller or {})}
-    return {cache.variable: cache for cache in cache_dirs(tmp_path / key, key, environ, side or {})}
+    own = {scope: OwnFolder(tmp_path / key / scope.value, key) for scope in Scope}
+    return {cache.variable: cache for cache in cache_dirs(own, environ, side or {})}
 
 
 def test_two_sides_share_nothing(tmp_path: Path) -> None:
@@ -55,6 +65,12 @@ def test_a_cache_that_is_off_by_default_stays_off(tmp_path: Path) -> None:
     assert "JAX_COMPILATION_CACHE_DIR" not in given(tmp_path)
     caller = {"JAX_COMPILATION_CACHE_DIR": str(tmp_path)}
     assert given(tmp_path, caller=caller)["JAX_COMPILATION_CACHE_DIR"].choice is Choice.BELOW_CALLER
+
+
+def test_the_callers_xdg_folder_is_not_divided_for_our_own_is_below_it_already(tmp_path: Path) -> None:
+    found = given(tmp_path, caller={"XDG_CACHE_HOME": str(tmp_path / "xdg")})
+    assert found["XDG_CACHE_HOME"].choice is Choice.OWN
+    assert found["XDG_CACHE_HOME"].caller_value == str(tmp_path / "xdg")
 
 
 def test_what_the_plan_sets_for_a_side_wins(tmp_path: Path) -> None:

@@ -6,11 +6,14 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from envdyno.sides.cache_home import CacheHome
+from envdyno.sides.prepare import prepared_sides
 from envdyno.sides.prepared import PreparedSide
 from envdyno.sides.problems import SideError, SideProblem
 from envdyno.sides.request import GitRef, Requirements, SideRequest, WorkingTree
@@ -113,6 +116,50 @@ def test_bytecode_goes_to_the_sides_own_cache_and_not_into_the_tree(
         assert Path(place).is_relative_to(side.cache_dirs["PYTHONPYCACHEPREFIX"])
         assert Path(place).exists()
         assert not list(side.tree.rglob("__pycache__"))
+
+
+def test_a_new_commit_keeps_the_bytecode_of_the_packages_and_no_kernels(
+    repo: Any, workshop: Any, prepare: Any
+) -> None:
+    repo.commit({"a.py": "1"})
+    with prepare(workshop.side("head", repo)) as (first,):
+        pass
+    repo.commit({"a.py": "2"})
+    with prepare(workshop.side("head", repo)) as (second,):
+        same = {name for name in first.cache_dirs if first.cache_dirs[name] == second.cache_dirs[name]}
+        assert same == {"PYTHONPYCACHEPREFIX"}
+
+
+def test_an_edited_working_tree_has_bytecode_of_its_own(repo: Any, prepare: Any) -> None:
+    repo.commit({"a.py": "1"})
+    side = SideRequest("x", repo.path, WorkingTree(repo.path))
+    places = []
+    for text in ("2", "3"):
+        repo.write({"a.py": text})
+        with prepare(side) as (prepared,):
+            places.append(prepared.cache_dirs["PYTHONPYCACHEPREFIX"])
+    assert places[0] != places[1]
+
+
+def test_without_a_ref_nothing_is_asked_of_git_and_nothing_is_built(
+    workshop: Any, prepare: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workshop.environment("env")
+    monkeypatch.setenv("PATH", "/nonexistent")
+    with prepare(SideRequest("a", tmp_path, python="env")) as (side,):
+        assert side.python == tmp_path / "env" / "bin" / "python"
+
+
+def test_a_home_that_is_not_there_is_no_hindrance(
+    repo: Any, workshop: Any, notices: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo.commit({"envs.py": ""})
+    monkeypatch.setenv("HOME", "/dev/null/home")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with prepared_sides([workshop.side("a", repo)], notify=notices) as (side,):
+        assert run(side, "import envs; print(envs.__name__)") == "envs"
+        assert side.tree.is_relative_to(tmp_path)
+    assert "ENVDYNO_CACHE_DIR" in notices.text()
 
 
 def test_equal_sides_of_an_aa_have_caches_of_their_own(repo: Any, workshop: Any, prepare: Any) -> None:
@@ -269,9 +316,6 @@ def test_a_plan_cannot_hide_what_a_side_imports(tmp_path: Path, prepare: Any, va
 
 
 def test_the_cache_may_not_lie_in_the_users_tree(repo: Any, workshop: Any, notices: Any) -> None:
-    from envdyno.sides.cache_home import CacheHome
-    from envdyno.sides.prepare import prepared_sides
-
     repo.commit({"a.py": ""})
     home = CacheHome(repo.path / ".cache" / "envdyno")
     with (

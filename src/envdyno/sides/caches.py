@@ -26,16 +26,29 @@ class When(str, Enum):
     """Only where the caller set it: setting it turns on a cache that is off by default."""
 
 
+class Scope(str, Enum):
+    """How long a cache may be kept."""
+
+    CONTENT = "content"
+    """As long as nothing of the side changes: these know little of what their entries were made from."""
+    ENVIRONMENT = "environment"
+    """As long as interpreter and packages stay, whichever commit runs. Bytecode is found by the whole path of
+    its source, and each commit has a path of its own; so a new commit need not compile all packages anew."""
+
+
 class _Cache(NamedTuple):
     variable: str
     place: str
     """Below the side's folder. With a suffix it is a file, else a folder."""
     when: When = When.ALWAYS
+    scope: Scope = Scope.CONTENT
 
 
+_WIDE = "XDG_CACHE_HOME"
+"""Never divided at the caller's place: envdyno's own cache is below it already."""
 CACHES = (
-    _Cache("PYTHONPYCACHEPREFIX", "bytecode"),
-    _Cache("XDG_CACHE_HOME", "xdg"),
+    _Cache("PYTHONPYCACHEPREFIX", "bytecode", scope=Scope.ENVIRONMENT),
+    _Cache(_WIDE, "xdg"),
     _Cache("NUMBA_CACHE_DIR", "numba"),
     _Cache("TORCHINDUCTOR_CACHE_DIR", "inductor"),
     _Cache("TORCH_EXTENSIONS_DIR", "torch_extensions"),
@@ -99,7 +112,7 @@ class CompiledRecipe:
     """The folder for what one side compiles; it starts empty and is filled by runs."""
 
     key: str
-    """Names the side and its content. Of equal length for all sides, see
+    """Names the side and its content or environment. Of equal length for all sides, see
     :attr:`envdyno.sides.checkout.CheckoutRecipe.key`."""
     title: str
 
@@ -114,7 +127,7 @@ class CompiledRecipe:
         return {}
 
     def fault(self, path: Path, facts: Mapping[str, Any]) -> str | None:
-        """Trust the folder: each program checks its own cache, and the key covers the side's content."""
+        """Trust the folder: programs check their caches, and the key covers what they do not check."""
         del path, facts
         return None
 
@@ -123,14 +136,20 @@ class CompiledRecipe:
         discard_folder(path)
 
 
+class OwnFolder(NamedTuple):
+    """A folder of a side in envdyno's cache, and the name for its twin at a place of the caller's."""
+
+    path: Path
+    key: str
+
+
 def cache_dirs(
-    own: Path, key: str, caller: Mapping[str, str], side_environ: Mapping[str, str]
+    own: Mapping[Scope, OwnFolder], caller: Mapping[str, str], side_environ: Mapping[str, str]
 ) -> tuple[CacheDir, ...]:
     """Give a side its caches; the folders exist afterwards.
 
     Args:
-        own: the side's folder in envdyno's cache.
-        key: names the side and its content, for folders elsewhere.
+        own: the side's folders in envdyno's cache.
         caller: the caller's environment.
         side_environ: variables that the plan sets for the side; they win.
 
@@ -138,7 +157,7 @@ def cache_dirs(
         SideError: a folder cannot be made.
     """
     given = [
-        _place(cache, own, key, caller.get(cache.variable) or None, side_environ.get(cache.variable))
+        _place(cache, own[cache.scope], caller.get(cache.variable), side_environ.get(cache.variable))
         for cache in CACHES
         if cache.when is When.ALWAYS or caller.get(cache.variable) or cache.variable in side_environ
     ]
@@ -174,14 +193,14 @@ def refuse_shared(
             )
 
 
-def _place(cache: _Cache, own: Path, key: str, caller_value: str | None, side_value: str | None) -> CacheDir:
+def _place(cache: _Cache, own: OwnFolder, caller_value: str | None, side_value: str | None) -> CacheDir:
     if side_value:
         return CacheDir(cache.variable, Path(side_value).absolute(), Choice.SIDE, caller_value)
-    if caller_value:
-        below = _below(Path(caller_value).expanduser().absolute(), cache.place, key)
+    if caller_value and cache.variable != _WIDE:
+        below = _below(Path(caller_value).expanduser().absolute(), cache.place, own.key)
         if below is not None:
             return CacheDir(cache.variable, below, Choice.BELOW_CALLER, caller_value)
-    return CacheDir(cache.variable, own / cache.place, Choice.OWN, caller_value)
+    return CacheDir(cache.variable, own.path / cache.place, Choice.OWN, caller_value or None)
 
 
 def _below(caller_path: Path, place: str, key: str) -> Path | None:

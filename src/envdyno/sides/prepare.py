@@ -12,7 +12,7 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 
 from envdyno.sides.cache_home import CacheHome, cache_home
-from envdyno.sides.caches import CacheDir, CompiledRecipe, cache_dirs
+from envdyno.sides.caches import CacheDir, CompiledRecipe, OwnFolder, Scope, cache_dirs
 from envdyno.sides.checkout import NO_SETUP, Setup
 from envdyno.sides.code import ResolvedCode, SideCode, check_out, look_at_working_tree, resolve_ref
 from envdyno.sides.environment import EnvironmentRecipe, Sharing
@@ -230,12 +230,21 @@ class _Preparation:
         return tuple(dict.fromkeys(one.resolve() for one in (*folders, *sys_path, *self._request.origins)))
 
     def _caches(self, identity: SideIdentity, environ: Mapping[str, str]) -> tuple[CacheDir, ...]:
-        # The name keeps two equal sides of an A/A apart; the digest keeps changed content apart.
-        key = hashlib.sha256(f"{self._request.name}\n{identity.digest}".encode()).hexdigest()[:16]
-        entry = self._store.lease(
-            CompiledRecipe(key, f"the compiled code of {self._request.name}"), self._leases
-        )
-        return cache_dirs(entry.path, key, self._caller, environ)
+        # A checkout has a path of its own; a working tree has one path for all that is ever in it.
+        path_tells = not isinstance(self._request.code, WorkingTree)
+        keyed_by = {
+            Scope.CONTENT: identity.digest,
+            Scope.ENVIRONMENT: identity.environment_digest if path_tells else identity.digest,
+        }
+        own = {scope: self._own_folder(scope, digest) for scope, digest in keyed_by.items()}
+        return cache_dirs(own, self._caller, environ)
+
+    def _own_folder(self, scope: Scope, digest: str) -> OwnFolder:
+        # The name keeps two equal sides of an A/A apart.
+        text = "\n".join([self._request.name, scope.value, digest])
+        key = hashlib.sha256(text.encode()).hexdigest()[:16]
+        recipe = CompiledRecipe(key, f"the compiled code of {self._request.name}")
+        return OwnFolder(self._store.lease(recipe, self._leases).path, key)
 
     def _tell(self, notices: Sequence[SideNotice]) -> None:
         for notice in notices:

@@ -98,22 +98,26 @@ class SideIdentity:
         return body
 
     @property
+    def environment_digest(self) -> str:
+        """SHA-256 over interpreter and packages, whatever the code."""
+        interpreter = self.interpreter
+        return _digest([str(interpreter.path), interpreter.version, interpreter.soabi, self.packages.digest])
+
+    @property
     def digest(self) -> str:
         """SHA-256 over everything that may change what runs; equal for equal sides on one machine."""
         code = self.code
+        state = code and (code.repository, code.commit, code.diff_sha256, code.unpopulated)
         relevant = {
-            "code": None
-            if code is None
-            else [code.repository, code.commit, code.diff_sha256, code.unpopulated],
-            "python": [str(self.interpreter.path), self.interpreter.version, self.interpreter.soabi],
-            "packages": self.packages.digest,
+            "code": state,
+            "environment": self.environment_digest,
             "pythonpath": self.pythonpath,
             "setup": self.setup,
             "environ": dict(sorted(self.environ.items())),
             "unset": sorted(self.unset),
             "options": dict(sorted(self.options.items())),
         }
-        return hashlib.sha256(json.dumps(relevant).encode()).hexdigest()
+        return _digest(relevant)
 
 
 @dataclass(frozen=True)
@@ -158,6 +162,10 @@ class PreparedSide:
             unset=self.identity.unset,
             environ=self.environ,
         )
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()
 
 
 def child_environ(
