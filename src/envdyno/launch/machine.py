@@ -154,13 +154,16 @@ REGISTRY: tuple[Fact, ...] = (
 
 
 def read_facts(root: Path = Path("/")) -> tuple[dict[FactClass, dict[str, Any]], dict[str, str]]:
-    """Return all facts by class and name, absent ones as ``None``, and the reasons for those."""
+    """Return all facts by class and name, absent ones as ``None``, and the reasons for those.
+
+    A file that cannot be read or understood costs its own fact only, never the record it is for.
+    """
     values: dict[FactClass, dict[str, Any]] = {kind: {} for kind in FactClass}
     absent: dict[str, str] = {}
     for fact in REGISTRY:
         try:
             values[fact.kind][fact.name] = fact.read(root)
-        except Absent as reason:
+        except (Absent, OSError, ValueError, LookupError) as reason:
             values[fact.kind][fact.name] = None
-            absent[f"fingerprint.{fact.kind.value}.{fact.name}"] = str(reason)
+            absent[f"fingerprint.{fact.kind.value}.{fact.name}"] = str(reason) or type(reason).__name__
     return values, absent
