@@ -230,3 +230,21 @@ def test_equal_seeds_give_equal_observation_hashes_and_other_steps_other_ones(tm
     assert first is not None
     assert longer.observation_hash != first
     assert longer.observation_hash_steps == 8
+
+
+def test_a_need_beyond_the_free_memory_is_said_before_the_build_and_again_when_it_kills(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "large.py").write_text(
+        "import os, signal\n"
+        "def build(num_envs, seed):\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "build.memory_need = lambda num_envs: 1 << 60\n"
+    )
+    request = RunRequest(workload="large:build", num_envs=4, cwd=tmp_path)
+    with open_session() as session:
+        record = measure(request, session)
+    assert record.failure is not None
+    assert record.failure.signal == "SIGKILL"
+    assert "are needed" in record.failure.message
+    assert "memory_short" in {warning.code.value for warning in record.warnings}

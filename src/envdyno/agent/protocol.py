@@ -40,6 +40,8 @@ class FromWorker(str, Enum):
     """Placement was applied, before anything but the standard library was imported."""
     STAGE = "stage"
     """A stage began."""
+    CAPACITY = "capacity"
+    """Memory is too small for what the workload says it will need; nothing has been built yet."""
     READY = "ready"
     """Built and warmed up; stepping without pause until told what to measure."""
     PASSED = "passed"

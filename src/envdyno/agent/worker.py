@@ -25,6 +25,7 @@ from envdyno.agent.measure.raw_samples import write_npy
 from envdyno.agent.measure.step_log import StepLog, Totals, as_tally
 from envdyno.agent.measure.warmup import warm_up
 from envdyno.agent.measure.window import Edges
+from envdyno.agent.memory_need import capacity_warnings
 from envdyno.agent.placement.outcome import Outcome
 from envdyno.agent.placement.placement import Placement
 from envdyno.agent.placement.verify import Audit, audit
@@ -103,6 +104,9 @@ class Worker:
         """Go through all stages."""
         with self._ledger.stage(Stage.IMPORT):
             resolved, factory, probes = import_workload(self._job)
+            short = capacity_warnings(self._job, factory, self._placement)
+        if short:
+            self._channel.send(FromWorker.CAPACITY, warnings=short)
         with self._ledger.stage(Stage.BUILD):
             workload = build_workload(self._job, resolved, factory)
         readings = EdgeReadings(self._job, workload, probes)

@@ -13,7 +13,7 @@ import selectors
 import signal
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from envdyno.agent.protocol import FromWorker, ProtocolError, ToWorker, decode
@@ -195,9 +195,11 @@ class Conductor:
             self._selector.unregister(state.pidfd)
         if state.told(FromWorker.CLOSED):
             return
-        raise RunFailed(
-            from_exit(state.process.worker, state.stage.value, status).with_log(state.process.log)
-        )
+        failure = from_exit(state.process.worker, state.stage.value, status)
+        foreseen = " ".join(state.messages.get(FromWorker.CAPACITY, {}).get("warnings", ()))
+        if foreseen and status == -signal.SIGKILL:
+            failure = replace(failure, message=f"{failure.message} {foreseen}")
+        raise RunFailed(failure.with_log(state.process.log))
 
     def _check_pipe(self, state: WorkerState) -> None:
         """A pipe that ends while its process lives on is a failure, once the process had time to end."""

@@ -125,6 +125,8 @@ def _placement(outcome: RunOutcome, workers: Sequence[WorkerRecord]) -> Iterator
     for note in outcome.site.choice.notes:
         yield Warning_(code=Doubt.PLACEMENT_NOTE, message=note.message)
     for worker in workers:
+        for message in outcome.message(worker.worker, FromWorker.CAPACITY).get("warnings", ()):
+            yield Warning_(code=Doubt.MEMORY_SHORT, message=f"Worker {worker.worker}: {message}")
         yield from _binding(worker)
         for finding in (worker.audit_after or worker.audit_before or {}).get("findings", ()):
             # Threads that wait for a CPU which others use say nothing about the size of the pools.

@@ -14,8 +14,9 @@ from typing import Protocol
 
 from envdyno.agent.workloads.contract import BuildContext
 from envdyno.agent.workloads.registry import WorkloadError
-from envdyno.suite.cases import build
+from envdyno.suite.cases import TASKS, build
 from envdyno.suite.collectors.collector import FLASHSAC, SAC, ActingCollector, Algorithm, Collector, Policy
+from envdyno.suite.collectors.replay import ReplaySize
 from envdyno.suite.collectors.torch_import import import_torch
 
 REPLAY_STEPS = 64
@@ -110,6 +111,12 @@ def _whole(option: str, value: object, least: int) -> None:
 
 
 def _case(algorithm: Algorithm, task: str, engine: str) -> CaseFactory:
+    def memory_need(num_envs: int, replay_steps: int = REPLAY_STEPS, **_: object) -> int:
+        size = TASKS[task].size
+        joints = size.robot.num_joints
+        replay = ReplaySize(replay_steps, num_envs, size.policy_size, size.critic_size, joints)
+        return replay.bytes_needed(algorithm.layout)
+
     def factory(
         num_envs: int,
         seed: int,
@@ -132,6 +139,8 @@ def _case(algorithm: Algorithm, task: str, engine: str) -> CaseFactory:
             policy_threads=policy_threads,
         )
 
+    # Asked for before the build, see envdyno.agent.memory_need.
+    factory.memory_need = memory_need  # type: ignore[attr-defined]
     factory.__name__ = factory.__qualname__ = f"{algorithm.name}_{task}_{engine}"
     factory.__doc__ = f"The {algorithm.name} collector around {task} on {engine}."
     return factory
