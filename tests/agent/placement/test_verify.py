@@ -112,27 +112,44 @@ def test_on_a_single_cpu_threads_cannot_but_share_it(tmp_path: Path) -> None:
     assert look(build_process(tmp_path, tasks), single).findings == ()
 
 
-def waiting(root: Path, active: int, waited_s: float) -> Audit:
-    """Audit after 10 s in which some threads ran 4 s each and waited."""
+def later(root: Path, active: int, ran_s: float, waited_s: float) -> Audit:
+    """Audit after 10 s in which some threads ran and waited so long each; the main one slept."""
     starts = [100.0 + index for index in range(active)]
     first = [Task(HOME), *[Task(HOME, start_s=start, ran_s=1.0) for start in starts]]
     before = look(build_process(root / "before", first, at_s=200))
-    then = [Task(HOME), *[Task(HOME, start_s=start, ran_s=5.0, waited_s=waited_s) for start in starts]]
+    then = [Task(HOME), *[Task(HOME, start_s=start, ran_s=1 + ran_s, waited_s=waited_s) for start in starts]]
     return look(build_process(root / "after", then, at_s=210), since=before)
 
 
-def test_more_active_threads_than_cpus_that_wait_for_each_other_are_named(tmp_path: Path) -> None:
-    (finding,) = waiting(tmp_path, active=6, waited_s=3.0).findings
+def test_more_threads_ready_at_once_than_cpus_are_named(tmp_path: Path) -> None:
+    (finding,) = later(tmp_path, active=8, ran_s=5.0, waited_s=4.5).findings
     assert finding.kind is FindingKind.OVERSUBSCRIBED
-    assert "6 threads were active on 4 CPUs over 10.0 s" in finding.message
-    assert "ran for 24.0 s and waited for a CPU for 18.0 s" in finding.message
+    assert "On average 7.6 of 8 active threads were ready to run at once, on 4 CPUs" in finding.message
+    assert "over 10.0 s they ran for 40.0 s and waited for a CPU for 36.0 s" in finding.message
 
 
-@pytest.mark.parametrize(("active", "waited_s"), [(6, 0.1), (4, 3.0)], ids=["no waiting", "others' doing"])
-def test_waiting_alone_or_many_threads_alone_is_no_finding(
-    tmp_path: Path, active: int, waited_s: float
+@pytest.mark.parametrize(
+    ("active", "ran_s", "waited_s"),
+    [(8, 4.5, 0.5), (4, 2.0, 8.0), (8, 1.0, 4.0)],
+    ids=["pools that take turns", "a busy machine", "pools that take turns on a busy machine"],
+)
+def test_other_work_and_pools_that_take_turns_are_no_oversubscription(
+    tmp_path: Path, active: int, ran_s: float, waited_s: float
 ) -> None:
-    assert waiting(tmp_path, active, waited_s).findings == ()
+    assert later(tmp_path, active, ran_s, waited_s).findings == ()
+
+
+def test_a_main_thread_that_is_ready_beside_a_pool_is_no_oversubscription(tmp_path: Path) -> None:
+    single = PLACEMENT._replace(cpus=(4,))
+    tasks = [Task("4", ran_s=0.0), Task("4", ran_s=0.0, start_s=101)]
+    before = look(build_process(tmp_path / "before", tasks, at_s=200), single)
+    then = [Task("4", ran_s=1.0, waited_s=8.5), Task("4", ran_s=1.0, waited_s=8.5, start_s=101)]
+    assert look(build_process(tmp_path / "after", then, at_s=210), single, since=before).findings == ()
+
+
+def test_two_looks_at_one_moment_are_not_compared(tmp_path: Path) -> None:
+    root = build_process(tmp_path, [Task(HOME)])
+    assert look(root, since=look(root)).findings == ()
 
 
 def test_memory_on_other_nodes_is_named_with_amounts(tmp_path: Path) -> None:
@@ -319,8 +336,8 @@ def test_masks_come_from_status_when_the_call_is_refused(tmp_path: Path) -> None
 def test_waiting_is_not_judged_without_schedstat(tmp_path: Path) -> None:
     tasks = [Task(HOME), *[Task(HOME, start_s=100 + index, waited_s=None) for index in range(9)]]
     before = look(build_process(tmp_path / "before", tasks))
-    later = [Task(HOME), *[Task(HOME, start_s=100 + index, ran_s=9, waited_s=None) for index in range(9)]]
-    after = look(build_process(tmp_path / "after", later, at_s=210), since=before)
+    then = [Task(HOME), *[Task(HOME, start_s=100 + index, ran_s=9, waited_s=None) for index in range(9)]]
+    after = look(build_process(tmp_path / "after", then, at_s=210), since=before)
     assert after.findings == ()
 
 

@@ -17,7 +17,8 @@ REMOTE_SHARE = 0.05
 """Part of a worker's own memory on other nodes from which on it is named."""
 _REMOTE_FLOOR_BYTES = 1 << 20
 """Less than this is no allocation of the workload: a few pages that the kernel set up."""
-_WAIT_SHARE = 0.25
+_READY_LIMIT = 1.5
+"""Ready threads for each CPU from which on they are too many: two full pools at once make 2."""
 _ACTIVE_SHARE = 0.01
 _NAMED = 5
 
@@ -94,29 +95,34 @@ def pool_findings(threads: Sequence[Thread], main: int, cpus: tuple[int, ...]) -
         )
 
 
-def waiting_findings(
+def demand_findings(
     before: Mapping[int, Thread], after: Sequence[Thread], elapsed_s: float, cpus: tuple[int, ...]
 ) -> Iterator[Finding]:
-    """Name threads that were ready to run and waited, over the time between two looks at them.
+    """Name more threads that are ready to run at one time than there are CPUs, between two looks at them.
 
-    Waiting has two causes that the kernel does not tell apart: more own threads than CPUs, and other
-    processes. So it is named only when more threads were active than there are CPUs.
+    A thread is ready to run while it runs and while it waits for a CPU. Other processes make each thread wait
+    longer, but no more of them ready at once; nor do pools that take turns. So the mean number of ready
+    threads tells the process's own doing, on a busy machine as well. One more than CPUs is always allowed: the
+    main thread, which hands out the work.
     """
+    if elapsed_s <= 0:
+        return
     active, ran, waited = 0, 0.0, 0.0
     for thread in after:
         first = before.get(thread.tid)
         if thread.cpu_time_s is None or thread.wait_time_s is None:
             return
         grown = thread.cpu_time_s - ((first.cpu_time_s or 0.0) if first else 0.0)
-        if grown >= _ACTIVE_SHARE * elapsed_s:
-            active += 1
-            ran += grown
-            waited += thread.wait_time_s - ((first.wait_time_s or 0.0) if first else 0.0)
-    if active > len(cpus) and ran and waited > _WAIT_SHARE * (ran + waited):
+        ran += grown
+        waited += thread.wait_time_s - ((first.wait_time_s or 0.0) if first else 0.0)
+        active += grown >= _ACTIVE_SHARE * elapsed_s
+    ready = (ran + waited) / elapsed_s
+    if active > len(cpus) and ready > max(_READY_LIMIT * len(cpus), len(cpus) + 1):
         yield Finding(
             FindingKind.OVERSUBSCRIBED,
-            f"{active} threads were active on {len(cpus)} {_cpus_word(cpus)} over {elapsed_s:.1f} s: "
-            f"they ran for {ran:.1f} s and waited for a CPU for {waited:.1f} s.",
+            f"On average {ready:.1f} of {active} active threads were ready to run at once, on {len(cpus)} "
+            f"{_cpus_word(cpus)}: over {elapsed_s:.1f} s they ran for {ran:.1f} s and waited for a CPU for "
+            f"{waited:.1f} s.",
         )
 
 

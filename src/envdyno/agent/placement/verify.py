@@ -11,11 +11,11 @@ from envdyno.agent.placement.findings import (
     REMOTE_SHARE,
     Finding,
     FindingKind,
+    demand_findings,
     mask_findings,
     memory_findings,
     policy_findings,
     pool_findings,
-    waiting_findings,
 )
 from envdyno.agent.placement.kernelfs import Root
 from envdyno.agent.placement.mempolicy import policy_for
@@ -127,7 +127,7 @@ def _cpu_findings(
     yield from pool_findings(threads, main, here)
     if since is not None and since.at_s is not None and result.at_s is not None:
         before = {thread.tid: thread for thread in since.threads}
-        yield from waiting_findings(before, threads, result.at_s - since.at_s, here)
+        yield from demand_findings(before, threads, result.at_s - since.at_s, here)
 
 
 def _memory_findings(
