@@ -352,6 +352,13 @@ def test_the_main_thread_is_no_member_of_a_pool_that_starts_with_it(tmp_path: Pa
     assert look(build_process(tmp_path, tasks)).findings == ()
 
 
+@pytest.mark.parametrize("name", ["rayon-{}", "Thread-{} (work)", "pool_{}", "w{}", "ThreadPool-0_{}", "{}"])
+def test_threads_that_are_told_apart_by_a_number_are_one_pool(tmp_path: Path, name: str) -> None:
+    tasks = [Task(HOME, name.format(index), start_s=120 + index / 50) for index in range(6)]
+    (pool,) = look(build_process(tmp_path, [Task(HOME), *tasks])).pools
+    assert pool.threads == 6
+
+
 def test_sizes_of_pools_are_recorded(tmp_path: Path) -> None:
     pinned = [Task(str(cpu), f"rayon-{cpu}", ran_s=1.0, start_s=120) for cpu in (4, 5, 6)]
     result = look(build_process(tmp_path, [Task(HOME), Task(HOME, "watch", start_s=110), *pinned]))

@@ -102,8 +102,8 @@ def demand_findings(
 
     A thread is ready to run while it runs and while it waits for a CPU. Other processes make each thread wait
     longer, but no more of them ready at once; nor do pools that take turns. So the mean number of ready
-    threads tells the process's own doing, on a busy machine as well. One more than CPUs is always allowed: the
-    main thread, which hands out the work.
+    threads tells the process's own doing, on a busy machine as well. One more than CPUs is always allowed:
+    the main thread, which hands out the work.
     """
     if elapsed_s <= 0:
         return

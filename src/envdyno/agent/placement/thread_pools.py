@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from envdyno.agent.placement.threads import Thread
 from envdyno.agent.placement.wire import Wire
 
-_TOGETHER_S = 0.011
-"""A pool starts its threads in one go; the kernel tells starting times to a hundredth of a second."""
+_TOGETHER_S = 0.05
+"""A pool starts its threads in one go; on a busy machine each may take some hundredths of a second."""
+_WITHOUT_DIGITS = {ord(digit): None for digit in "0123456789"}
 
 
 @dataclass(frozen=True)
 class ThreadPool:
-    """Threads of one name (but for numbers at its end) that started one right after the other."""
+    """Threads of one name (but for numbers in it) that started one right after the other."""
 
     name: str
     threads: tuple[Thread, ...]
@@ -81,4 +82,5 @@ def _belong_together(first: Thread, second: Thread) -> bool:
 
 
 def _stem(name: str) -> str:
-    return name.rstrip("0123456789").rstrip("-_ #:") or name
+    """A name without the numbers that tell a pool's threads apart: ``rayon-3``, ``Thread-12 (work)``."""
+    return name.translate(_WITHOUT_DIGITS).rstrip("-_ #:") or "#"
