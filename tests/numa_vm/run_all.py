@@ -33,6 +33,7 @@ from topologies import BY_NAME  # noqa: E402
 
 _BUILD = HERE / "build"
 _OLDEST_PYTHON = (3, 10)
+_TRIAL_S = 60.0
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -60,7 +61,7 @@ def _run(selected: Sequence[checks.Check], options: argparse.Namespace) -> list[
     python = _guest_python(options.python)
     with _one_run_at_a_time():
         installation = guest.prepare(_BUILD, REPOSITORY)
-        _compile(python)
+        _compile(python, options.envdyno_python)
         environment = {
             "PYTHONPATH": str(REPOSITORY / "src"),
             "PYTHONDONTWRITEBYTECODE": "1",
@@ -103,10 +104,14 @@ def _is_new_enough(python: str) -> bool:
         return False
 
 
-def _compile(python: str) -> None:
+def _compile(python: str, envdyno_python: str) -> None:
     """Leave byte code beside the sources: compiling takes an emulated guest longer than running."""
     folders = [str(REPOSITORY / "src"), str(HERE / "checks"), str(HERE / "machine")]
     subprocess.run([python, "-m", "compileall", "-q", *folders], stdout=subprocess.DEVNULL, check=False)
+    # Packages are compiled when they are first used, so use here what is used there.
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        trial = [envdyno_python, "-m", "envdyno", "run", "synthetic", "-n", "2", "--duration", "0.1s"]
+        subprocess.run(trial, capture_output=True, timeout=_TRIAL_S, check=False)
 
 
 def _summarise(found: Sequence[Result]) -> int:

@@ -12,7 +12,7 @@ from types import TracebackType
 
 from machine import account
 
-_EVERY_S = 0.3
+_EVERY_S = 1.0
 
 
 @dataclass(frozen=True)
