@@ -69,8 +69,9 @@ def end_processes(token: str, groups: Iterable[int] = ()) -> list[int]:
         if time.monotonic() - began > TRACKER_GRACE_S:
             spared = set()
         _signal(set(living) - spared, signal.SIGKILL)
-        _reap(living)
         time.sleep(PAUSE_S)
+    # A zombie has no environment: those that died since the last look are not among the living.
+    _reap(found)
     for group in groups:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(group, signal.SIGKILL)
