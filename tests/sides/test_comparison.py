@@ -40,7 +40,8 @@ def test_commits_that_differ_in_documents_only_are_the_same_to_a_workload(
 def test_an_edited_working_tree_differs_from_its_commit(repo: Any, workshop: Any, prepare: Any) -> None:
     repo.commit({"envs.py": "1"})
     tree = SideRequest("head", repo.path, WorkingTree(repo.path))
-    with prepare(workshop.side("base", repo), tree) as sides, pytest.raises(SideError):
+    unchanged = pytest.raises(SideError, match="working tree has no changes")
+    with prepare(workshop.side("base", repo), tree) as sides, unchanged:
         check_sides(sides, NONE)
     repo.write({"envs.py": "2"})
     with prepare(workshop.side("base", repo), tree) as sides:

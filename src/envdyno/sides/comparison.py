@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from envdyno.sides.caches import CacheDir, Choice, refuse_shared
 from envdyno.sides.dependencies import DependencyFault, dependency_faults
 from envdyno.sides.packages import PackageDifference, package_differences, undeclared
-from envdyno.sides.prepared import CodeIdentity, PreparedSide
+from envdyno.sides.prepared import CodeIdentity, CodeKind, PreparedSide
 from envdyno.sides.problems import SideError, SideNotice, SideProblem
 
 _SHOWN = 12
@@ -130,12 +130,11 @@ def _refuse_same(first: PreparedSide, second: PreparedSide, comparison: Comparis
         return
     one, other = first.identity.code, second.identity.code
     if one is None or other is None or one.commit == other.commit:
-        what = f" Both are {one.label}." if one is not None else ""
         raise SideError(
             SideProblem.SAME_CODE,
             f"The sides {first.name} and {second.name} are the same: code, interpreter, packages, options "
-            f"and variables are equal.{what} Choose another ref for one of them, or ask for an A/A with "
-            "--aa.",
+            f"and variables are equal.{_what_they_are(one, other)} Choose another ref for one of them, or "
+            "ask for an A/A with --aa.",
         )
     names = ", ".join(sorted(one.parts))
     raise SideError(
@@ -144,6 +143,14 @@ def _refuse_same(first: PreparedSide, second: PreparedSide, comparison: Comparis
         "workload reads files elsewhere in the repository, name them in the sides' `data`; for an A/A, use "
         "--aa.",
     )
+
+
+def _what_they_are(one: CodeIdentity | None, other: CodeIdentity | None) -> str:
+    if one is None or other is None:
+        return ""
+    if CodeKind.WORKING_TREE in (one.kind, other.kind) and one.kind is not other.kind:
+        return f" The working tree has no changes against {one.label}."
+    return f" Both are {one.label}."
 
 
 def _undeclared_text(comparison: Comparison) -> str:
