@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
-from envdyno.agent.workloads.registry import Registration
+from envdyno.agent.workloads.registry import Naming, Registration
 
-ADAPTERS: tuple[Registration, ...] = ()
+ADAPTERS: tuple[Registration, ...] = (
+    Registration(
+        "gymnasium",
+        "envdyno.agent.workloads.gymnasium:build",
+        "any Gymnasium environment as a vector: an id, or module:factory of a VectorEnv",
+        naming=Naming.PREFIX,
+        requires=("gymnasium",),
+        install="pip install 'gymnasium[mujoco]>=1.1'",
+        group="adapters",
+    ),
+)

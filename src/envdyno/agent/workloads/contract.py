@@ -14,6 +14,8 @@ object with a ``spec`` and a ``step(actions)``; everything else is optional and 
 ``synchronize()``      wait until all work handed to an accelerator is done
 ``work()``             running totals of what was done, see :class:`WorkTotals`
 ``phases()``           running totals of the framework's own timers, see :class:`PhaseTotal`
+``count_inside()``     transitions so far, counted inside the environments in another way than by what
+                       ``step`` returns; built where the context says ``check``, read by ``envdyno check``
 ``close()``            release everything
 =====================  =========================================================================
 
@@ -152,3 +154,5 @@ class BuildContext(NamedTuple):
     """Size to give to thread pools: CPUs of the placement, cut to the CPU quota."""
     attribution: bool
     """True in a run whose phases are timed."""
+    check: bool = False
+    """True where the workload is checked, not measured: it may then count inside its environments."""

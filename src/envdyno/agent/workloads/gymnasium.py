@@ -1,0 +1,153 @@
+"""Gymnasium: any registered environment as a vector, or any factory of a ``VectorEnv``.
+
+``gymnasium:ID`` is what ``gymnasium.make_vec`` makes of an id; ``gymnasium:module:ID`` imports a module
+first, as in Gymnasium itself, and ``gymnasium:module:factory`` calls a factory of the user's that returns a
+``VectorEnv``. Counting follows the vector's autoreset mode
+(https://farama.org/Vector-Autoreset-Mode): with next-step autoreset, the rows that ended in a step only
+reset in the following one; with autoreset disabled, the rows that ended are reset here, inside the vector
+step, as the phase ``reset_done``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from envdyno.agent.measure.phases import phase
+from envdyno.agent.workloads.array_rows import ArrayRows
+from envdyno.agent.workloads.contract import Autoreset, BuildContext, Tally, WorkloadSpec, WorkTotals
+from envdyno.agent.workloads.framework import Framework
+from envdyno.agent.workloads.gymnasium_spaces import SpaceActions
+from envdyno.agent.workloads.gymnasium_vectors import (
+    call_factory_of,
+    every_one_has,
+    factory_of,
+    make_vec,
+    told_by,
+    vector_options,
+)
+from envdyno.agent.workloads.registry import WorkloadError
+from envdyno.agent.workloads.vector_env import vector_env_spec
+
+FRAMEWORK = Framework(
+    "gymnasium",
+    "gymnasium",
+    "gymnasium",
+    install="pip install 'gymnasium[mujoco]>=1.1'",
+    # Version 1.0 does not say how a vector resets, and older ones reset in the same step.
+    at_least="1.1",
+)
+
+
+class GymnasiumWorkload:
+    """A ``VectorEnv`` that is counted by its autoreset mode."""
+
+    def __init__(self, env: Any, spec: WorkloadSpec, seed: int) -> None:
+        """Step ``env``, which resets by ``spec.autoreset``."""
+        assert spec.autoreset is not None, "the mode is known before anything is counted"
+        self.spec = spec
+        self._env = env
+        self._seed = seed
+        self._rows = ArrayRows(spec.num_envs, spec.autoreset)
+        self._observation: Any = None
+        self._disabled = spec.autoreset is Autoreset.DISABLED
+        self._env_step, self._reset_done = phase("env_step"), phase("reset_done")
+        self.make_actions = None
+        if spec.action is None:
+            self.make_actions = SpaceActions(env.single_action_space, env.action_space, spec.num_envs)
+        self.count_inside = None
+        if every_one_has(env, "transitions_inside"):
+            self.count_inside = lambda: sum(env.call("transitions_inside"))
+
+    def reset(self) -> None:
+        """Bring every environment to the start state that the seed gives."""
+        self._observation, _ = self._env.reset(seed=self._seed)
+        self._rows.restart()
+
+    def step(self, actions: Any) -> Tally:
+        """Take one vector step; reset rows that ended where Gymnasium does not."""
+        with self._env_step:
+            self._observation, rewards, terminated, truncated, _ = self._env.step(actions)
+            tally = self._rows.count(rewards, terminated, truncated)
+            if self._disabled and tally.episodes:
+                with self._reset_done:
+                    mask = {"reset_mask": self._rows.ended.copy()}
+                    self._observation, _ = self._env.reset(options=mask)
+        return tally
+
+    def observation(self) -> Any:
+        """Return the latest observations."""
+        return self._observation
+
+    def work(self) -> WorkTotals:
+        """Return running totals."""
+        return WorkTotals(episode_steps=self._rows.episode_steps)
+
+    def close(self) -> None:
+        """Close the environments, and end their processes."""
+        self._env.close()
+
+
+def import_framework(**_options: object) -> None:
+    """Import Gymnasium."""
+    FRAMEWORK.load()
+
+
+def build(
+    num_envs: int,
+    seed: int,
+    target: str,
+    context: BuildContext,
+    *,
+    vectorization_mode: str | None = None,
+    autoreset_mode: str | None = None,
+    shared_memory: bool | None = None,
+    start_method: str | None = None,
+    max_concurrency: int | None = None,
+    **environment: Any,
+) -> Any:
+    """Build a vector of environments.
+
+    Args:
+        num_envs: environments in the vector.
+        seed: of the environments; row k gets the seed plus k, by Gymnasium's rule.
+        target: ``ID``, ``module:ID`` or ``module:factory``.
+        context: tells whether an independent count is wanted.
+        vectorization_mode: sync, async or vector_entry_point; Gymnasium's own choice when not given.
+        autoreset_mode: next_step, same_step or disabled; Gymnasium's own choice when not given.
+        shared_memory: whether an asynchronous vector hands observations over in shared memory.
+        start_method: fork, spawn or forkserver, for an asynchronous vector.
+        max_concurrency: environments of an asynchronous vector that may run at once (Gymnasium 1.4).
+        environment: goes to the environment's constructor, or to the user's factory.
+
+    Raises:
+        WorkloadError: there is no such environment, or it has no such option.
+    """
+    gymnasium = FRAMEWORK.load()
+    made_by = factory_of(gymnasium, target)
+    vector = vector_options(
+        gymnasium,
+        autoreset_mode=autoreset_mode,
+        shared_memory=shared_memory,
+        start_method=start_method,
+        max_concurrency=max_concurrency,
+    )
+    if made_by is None:
+        env = make_vec(
+            gymnasium, target, num_envs, vectorization_mode, vector, environment, check=context.check
+        )
+    elif vector or vectorization_mode:
+        raise WorkloadError(f"{target} makes its vector itself, so that how it resets is not set from here.")
+    else:
+        env = call_factory_of(made_by, target, num_envs, seed, environment, context)
+    return _counted(env, target, num_envs, seed)
+
+
+def _counted(env: Any, target: str, num_envs: int, seed: int) -> Any:
+    """Return the workload around a vector; the vector itself where it does not tell how it resets."""
+    spec = vector_env_spec(env, num_envs)
+    if spec.num_envs != num_envs:
+        raise WorkloadError(f"{target} was asked for {num_envs} environments and built {spec.num_envs}.")
+    if spec.autoreset is None:
+        return env
+    return GymnasiumWorkload(env, replace(spec, **told_by(env, target)), seed)

@@ -1,0 +1,20 @@
+"""Tests that step the real frameworks. Those whose framework this interpreter has not are left out.
+
+``run_families.py`` makes an environment for each family of frameworks and runs its tests there.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "worlds"))  # environments that count inside themselves
+
+NEEDS = {
+    "test_gymnasium.py": "gymnasium",
+}
+"""What each file of tests needs to be importable."""
+
+collect_ignore = [name for name, module in NEEDS.items() if importlib.util.find_spec(module) is None]

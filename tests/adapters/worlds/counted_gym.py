@@ -1,0 +1,87 @@
+"""A Gymnasium environment that writes down, outside of everything, how often it was really stepped.
+
+Episodes end by termination, by truncation, and by both at once, at times that depend on the seed alone.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.envs.registration import register
+
+
+class CountedEnv(gymnasium.Env):  # type: ignore[misc]
+    """Counts its steps and resets in a file of its own, so that separate processes can be counted too."""
+
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 - Gymnasium's own form
+
+    def __init__(self, folder: str, end_rate: float = 0.15, space: str = "box") -> None:
+        self.observation_space = gymnasium.spaces.Box(-1e6, 1e6, (3,), np.float32)
+        self.action_space = SPACES[space]()
+        self._file = os.open(Path(folder) / uuid.uuid4().hex, os.O_CREAT | os.O_RDWR)
+        self._end_rate = end_rate
+        self.counts = np.zeros(4, np.int64)
+        self._age = 0
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        self._age = 0
+        self.counts[1] += 1
+        self._write()
+        return np.zeros(3, np.float32), {}
+
+    def step(self, action: Any) -> Any:
+        assert self.action_space.contains(action), action
+        self._age += 1
+        terminated, truncated = (bool(end) for end in self.np_random.random(2) < self._end_rate)
+        self.counts[0] += 1
+        if terminated or truncated:
+            self.counts[2] += 1
+            self.counts[3] += self._age
+        self._write()
+        return np.full(3, self._age, np.float32), 1.0, terminated, truncated, {}
+
+    def close(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+        self._file = -1
+
+    def _write(self) -> None:
+        os.pwrite(self._file, self.counts.tobytes(), 0)
+
+
+SPACES = {
+    "box": lambda: gymnasium.spaces.Box(np.array([-1.0, 0.0]), np.array([1.0, 5.0]), dtype=np.float64),
+    "discrete": lambda: gymnasium.spaces.Discrete(3, start=-1),
+    "multi": lambda: gymnasium.spaces.MultiDiscrete([2, 5]),
+    "binary": lambda: gymnasium.spaces.MultiBinary(4),
+    "nested": lambda: gymnasium.spaces.Dict(
+        {"arm": SPACES["box"](), "pair": gymnasium.spaces.Tuple((SPACES["discrete"](), SPACES["box"]()))}
+    ),
+    "text": lambda: gymnasium.spaces.Text(5),
+}
+
+
+def counted(folder: Path) -> tuple[int, int, int, int]:
+    """Return steps, resets, episodes ended and steps in them, over all environments of a folder."""
+    sums = np.zeros(4, np.int64)
+    for file in folder.iterdir():
+        data = file.read_bytes()
+        if data:
+            sums += np.frombuffer(data, np.int64)
+    steps, resets, episodes, episode_steps = map(int, sums)
+    return steps, resets, episodes, episode_steps
+
+
+def make(num_envs: int, seed: int, folder: str, mode: str = "SAME_STEP") -> Any:
+    """A factory as a user would write it."""
+    kwargs = {"autoreset_mode": gymnasium.vector.AutoresetMode[mode]}
+    return gymnasium.vector.SyncVectorEnv([lambda: CountedEnv(folder)] * num_envs, **kwargs)
+
+
+register("Counted-v0", entry_point=CountedEnv, max_episode_steps=40)
