@@ -76,9 +76,12 @@ def test_two_cases_say_nothing_about_a_third() -> None:
 
 
 def test_no_more_degrees_of_freedom_are_claimed_than_were_seen() -> None:
-    prior = prior_from_cases([0.01**2] * 4, [2, 2, 2, 2])
-    assert prior is not None
-    assert prior.df == 8
+    spread = math.sqrt(trigamma(1.0) + 0.01)
+    barely_unlike = prior_from_cases([0.01**2 * math.exp(x) for x in (-spread, 0.0, spread)], [2, 2, 2])
+    alike = prior_from_cases([0.01**2] * 4, [2, 2, 2, 2])
+    assert barely_unlike is not None
+    assert alike is not None
+    assert (barely_unlike.df, alike.df) == (6, 8)
 
 
 @pytest.mark.parametrize("x", [0.05, 0.5, 1.0, 3.0, 40.0, 5000.0])
