@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -107,22 +107,22 @@ def estimate_ratio(
     d = pairs.log_ratios(metric)
     rates = [(pair.base.rate(metric), pair.head.rate(metric)) for pair in pairs.used]
     base, head = (np.asarray(side, dtype=np.float64) for side in zip(*rates, strict=True))
-    ratios = head / base
-    shared = {
-        "n": int(d.size),
-        "median_ratio": float(np.median(ratios)),
-        "ratio_of_medians": float(np.median(head) / np.median(base)),
-        "pair_ratios": tuple(float(r) for r in ratios),
-    }
+    plain = RatioEstimate(
+        n=int(d.size),
+        ratio=math.exp(float(d.mean())),
+        median_ratio=float(np.median(head / base)),
+        ratio_of_medians=float(np.median(head) / np.median(base)),
+        pair_ratios=tuple(float(r) for r in head / base),
+    )
     if d.size < 2:
         absent = ("interval", "gate_bounds", "distribution_free", "smallest_change", "position_effect")
-        why = dict.fromkeys(absent, "one pair has no spread")
-        return RatioEstimate(ratio=float(ratios[0]), why_null=why, **shared)  # type: ignore[arg-type]
+        return replace(plain, why_null=dict.fromkeys(absent, "one pair has no spread"))
     fit = fit_pairs(d, pairs.head_first)
     sources = known(fit)
     free = signed_rank_interval(d, confidence)
     position = fit.position_effect
-    return RatioEstimate(
+    return replace(
+        plain,
         ratio=math.exp(float(fit.mean)),
         interval=_interval(fit, sources, (1 - confidence) / 2),
         gate_bounds=_interval(fit, sources, gate_level),
@@ -133,7 +133,6 @@ def estimate_ratio(
         distribution_free=None if free is None else RatioInterval(math.exp(free.low), math.exp(free.high)),
         distribution_free_ratio=None if free is None else math.exp(free.estimate),
         distribution_free_confidence=None if free is None else free.confidence,
-        **shared,  # type: ignore[arg-type]
     )
 
 
