@@ -217,5 +217,14 @@ WIDE = Topology(
     sockets=2,
 )
 
+# The kernel starts every process off isolated CPUs, so what is checked of ALL does not hold here.
+ISOLATED = Topology(
+    name="isolated",
+    meaning="two sockets, one CPU of each kept free of ordinary work",
+    nodes=(Node(0, cpus=(0, 1), memory_mib=384), Node(1, cpus=(2, 3), memory_mib=384)),
+    sockets=2,
+    kernel_arguments="isolcpus=1,3",
+)
+
 ALL = (FLAT, TWO, FOUR, UNEVEN, CXL, MEMLESS, BOTH, SMT, SPARSE, WIDE)
-BY_NAME = {topology.name: topology for topology in ALL}
+BY_NAME = {topology.name: topology for topology in (*ALL, ISOLATED)}

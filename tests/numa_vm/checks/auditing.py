@@ -40,19 +40,24 @@ def an_audit_counts_new_pages_on_the_node_where_the_kernel_has_them(topology: To
 @check(*ALL)
 def an_audit_of_a_bound_program_finds_nothing_wrong(topology: Topology) -> None:
     for placement in choose().placements:
-        with spawn_placement(placement):
-            program = subprocess.Popen(["/bin/sh", "-c", "echo; read line"], stdin=-1, stdout=-1)
-        with program:
-            assert program.stdin is not None
-            assert program.stdout is not None
-            program.stdout.readline()
-            report = audit(program.pid, placement=placement)
-            program.stdin.close()
+        report = _audit_of_a_program(placement)
         assert report.findings == (), report.findings
         assert [thread.cpus for thread in report.threads] == [placement.cpus]
         policy = "bind" if placement.policy is MemoryPolicy.BIND else "preferred"
         assert report.policy == f"{policy}:{placement.memory_nodes[0]}"
         assert report.share_on(placement.memory_nodes) == 1.0
+
+
+@check(FOUR)
+def an_audit_of_a_program_with_another_policy_finds_nothing_wrong(topology: Topology) -> None:
+    for policy, nodes in (
+        (MemoryPolicy.INTERLEAVE, (0, 1, 2, 3)),
+        (MemoryPolicy.PREFERRED, (3,)),
+        (MemoryPolicy.PREFERRED, (2, 3)),
+    ):
+        placement = Placement(0, 3, (6, 7), nodes, policy, 2)
+        report = _audit_of_a_program(placement)
+        assert report.findings == (), (policy, nodes, report.policy, report.findings)
 
 
 @check(TWO)
@@ -131,6 +136,20 @@ def pages_that_automatic_balancing_has_marked_are_counted(topology: Topology) ->
         report = audit()
     grown = _own_bytes(report, 1) - first
     assert 2 * _SIZE_MIB * _MIB <= grown <= 2 * _SIZE_MIB * _MIB + _SLACK
+
+
+def _audit_of_a_program(placement: Placement) -> Audit:
+    """Audit another process, all of it placed: a shell that waits."""
+    with spawn_placement(placement) as outcome:
+        assert outcome.complete, outcome
+        program = subprocess.Popen(["/bin/sh", "-c", "echo; read line"], stdin=-1, stdout=-1)
+    with program:
+        assert program.stdin is not None
+        assert program.stdout is not None
+        program.stdout.readline()
+        report = audit(program.pid, placement=placement)
+        program.stdin.close()
+    return report
 
 
 def _audit_sees_new_pages(placement: Placement) -> None:

@@ -79,6 +79,16 @@ def preferred_pages_go_elsewhere_when_the_node_is_full(topology: Topology) -> No
     assert len(spread) > 1
 
 
+@check(FOUR)
+def several_preferred_nodes_are_all_preferred(topology: Topology) -> None:
+    outcome = bind.apply(_placement((6, 7), (2, 3), MemoryPolicy.PREFERRED))
+    assert outcome.complete, outcome
+    assert outcome.memory.actual == (2, 3)
+    assert account.policy() == account.Policy(account.PREFERRED_MANY, frozenset({2, 3}))
+    pages = account.Pages(_MEBIBYTES)
+    assert pages.by_node() == {3: pages.count}
+
+
 @check(TWO)
 def memory_policy_off_leaves_the_kernels_policy(topology: Topology) -> None:
     before = account.policy()

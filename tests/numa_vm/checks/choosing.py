@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from machine import cgroups, hotplug
-from topologies import ALL, BOTH, CXL, FOUR, MEMLESS, SMT, SPARSE, TWO, Topology
+from topologies import ALL, BOTH, CXL, FOUR, ISOLATED, MEMLESS, SMT, SPARSE, TWO, Topology
 
 from checks import check
 from envdyno.agent.placement.choice import Choice, choose
@@ -133,6 +133,19 @@ def memory_that_a_cpuset_puts_far_from_the_cpus_is_called_remote(topology: Topol
     (note,) = (note for note in choice.notes if note.kind.value == "remote_memory")
     assert "1" in note.message
     assert "3" in note.message
+
+
+@check(ISOLATED)
+def isolated_cpus_are_left_out_until_they_are_named(topology: Topology) -> None:
+    assert [placement.cpus for placement in _choose().placements] == [(0,), (2,)]
+    # The kernel starts programs with a mask that leaves isolated CPUs out; `taskset` widens it.
+    os.sched_setaffinity(0, topology.cpus)
+    choice = _choose()
+    assert [placement.cpus for placement in choice.placements] == [(0,), (2,)]
+    assert any(note.kind.value == "isolated" and "1,3" in note.message for note in choice.notes)
+    choice = _choose(Request(cpus=(1, 2, 3)))
+    assert [placement.cpus for placement in choice.placements] == [(1,), (2, 3)]
+    assert any(note.kind.value == "isolated" and "1,3" in note.message for note in choice.notes)
 
 
 @check(TWO)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from machine import balancing, hotplug
-from topologies import ALL, FLAT, FOUR, SMT, TWO, Topology
+from topologies import ALL, FLAT, FOUR, ISOLATED, SMT, TWO, Topology
 
 from checks import check
 from envdyno.agent.placement.topology import read_topology
@@ -50,6 +50,13 @@ def automatic_balancing_is_seen(topology: Topology) -> None:
     assert read_topology().numa_balancing == 0
     with balancing.on():
         assert read_topology().numa_balancing == 1
+
+
+@check(ISOLATED)
+def isolated_cpus_are_listed(topology: Topology) -> None:
+    found = read_topology()
+    assert found.isolated == (1, 3)
+    assert found.cpus == topology.cpus
 
 
 @check(FOUR)

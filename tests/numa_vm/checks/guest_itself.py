@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from machine import account
-from topologies import ALL, SMT, Topology
+from topologies import ALL, ISOLATED, SMT, Topology
 
 from checks import check
 
@@ -13,7 +13,7 @@ _NODES = Path("/sys/devices/system/node")
 _CPUS = Path("/sys/devices/system/cpu")
 
 
-@check(*ALL)
+@check(*ALL, ISOLATED)
 def the_guest_is_the_machine_that_was_asked_for(topology: Topology) -> None:
     assert _ids(_NODES / "online") == [node.id for node in topology.online]
     assert _ids(_NODES / "has_cpu") == list(topology.cpu_nodes)
