@@ -137,6 +137,11 @@ def test_a_python_that_is_too_old_is_refused(tmp_path: Path) -> None:
         describe(old, os.environ)
 
 
+def test_a_python_that_cannot_even_read_the_question_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SideError, match=r"cannot read what Python 3\.10 can"):
+        describe(script(tmp_path / "python", "echo SyntaxError: invalid syntax >&2; exit 1"), os.environ)
+
+
 def test_a_file_that_cannot_be_executed_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "python"
     path.write_bytes(b"\x7fELF garbage")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from datetime import datetime, timezone
 from pathlib import Path
 
 from envdyno.agent.measure.origin import code_hash
@@ -73,7 +72,6 @@ def check_out(
     tree = recipe.tree(entry.path)
     sys_path = _sys_path(tree, side)
     modules = importable_modules(sys_path)
-    moment = datetime.fromisoformat(commit.committed_at).astimezone(timezone.utc)
     identity = CodeIdentity(
         kind=CodeKind.GIT_REF,
         repository=str(repository.common_dir),
@@ -86,7 +84,7 @@ def check_out(
         submodules=entry.facts["submodules"],
         unpopulated=tuple(entry.facts["unpopulated"]),
         parts=_parts(repository, commit.sha, tree, modules, side.data),
-        committed_at=moment.isoformat(),
+        committed_at=commit.committed_at,
         subject=commit.subject,
     )
     return SideCode(tree, identity, entry.facts["diff_sha256"], sys_path, modules)
@@ -147,7 +145,7 @@ def _known_tree(repository: Repository, side: SideRequest) -> SideCode:
             identity,
             parts=parts,
             subject=commit.subject,
-            committed_at=datetime.fromisoformat(commit.committed_at).astimezone(timezone.utc).isoformat(),
+            committed_at=commit.committed_at,
         )
     return SideCode(tree, identity, tree_changes(tree, Untracked.SOURCE).sha256, sys_path, modules)
 

@@ -128,6 +128,12 @@ def describe(path: Path, environ: Mapping[str, str], sys_path: Sequence[Path] = 
     # A sitecustomize may print; only what follows the marker is ours.
     _, found, answer = os.fsdecode(done.stdout).partition(marker)
     if done.returncode or not found:
+        if "SyntaxError" in os.fsdecode(done.stderr):
+            raise SideError(
+                SideProblem.INTERPRETER,
+                f"{path} cannot read what Python {OLDEST[0]}.{OLDEST[1]} can. A side needs that version or "
+                "a newer one.",
+            )
         said = (os.fsdecode(done.stderr) or os.fsdecode(done.stdout)).strip().splitlines()[-5:]
         raise SideError(
             SideProblem.INTERPRETER,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
 from pathlib import Path
 
 from envdyno.sides.git import GitOutput, ask_git, indented, run_git
@@ -48,6 +49,7 @@ class Commit:
     ref: str | None
     """Full name of the ref, e.g. ``refs/remotes/origin/x``; ``None`` for a SHA or an expression."""
     committed_at: str
+    """UTC, ISO 8601."""
     subject: str
     notices: tuple[SideNotice, ...] = ()
 
@@ -97,7 +99,7 @@ def resolve(repository: Repository, ref: str) -> Commit:
         sha = _commit_of(repository, name)
         if sha.code == 0:
             commit = _described(repository, sha.line, name, "")
-            return Commit(commit.sha, commit.tree, name, commit.committed_at, commit.subject, (notice,))
+            return replace(commit, notices=(notice,))
     raise _not_found(repository, ref)
 
 
@@ -116,10 +118,11 @@ def _commit_of(repository: Repository, ref: str) -> GitOutput:
 
 def _described(repository: Repository, sha: str, ref: str | None, warning: str) -> Commit:
     shown = run_git(
-        repository.folder, "show", "-s", "--no-show-signature", "--format=%T%n%cI%n%s", sha
+        repository.folder, "show", "-s", "--no-show-signature", "--format=%T%n%ct%n%s", sha
     ).out.splitlines()
     notices = (SideNotice(f"Git says about {ref or sha}: {warning}"),) if warning else ()
-    return Commit(sha, shown[0], ref, shown[1], shown[2] if len(shown) > 2 else "", notices)
+    moment = datetime.fromtimestamp(int(shown[1]), timezone.utc).isoformat()
+    return Commit(sha, shown[0], ref, moment, shown[2] if len(shown) > 2 else "", notices)
 
 
 def _full_name(repository: Repository, ref: str) -> str | None:
