@@ -24,6 +24,13 @@ class ScratchError(OSError):
     """There is no folder to work in; the text is a sentence for the user."""
 
 
+def _no_folder(error: OSError) -> ScratchError:
+    return ScratchError(
+        f"A run needs a folder for temporary files and a process to watch over it, and cannot have them "
+        f"({error}). If the folder is the trouble, set TMPDIR to one that can be written."
+    )
+
+
 class Scratch:
     """A temporary folder, a token that marks the processes of this session, and a sentinel for both."""
 
@@ -31,22 +38,28 @@ class Scratch:
         """Make the folder and start the sentinel.
 
         Raises:
-            ScratchError: no temporary folder can be written.
+            ScratchError: no temporary folder can be written, or the sentinel cannot be started.
         """
+        self.token = uuid.uuid4().hex
         try:
             self.folder = Path(tempfile.mkdtemp(prefix="envdyno-"))
-            self.agent_path = self.folder / "agent-path"
-            package = self.agent_path / "envdyno"
-            package.mkdir(parents=True)
-            for part in AGENT_PARTS:
-                (package / part).symlink_to(Path(envdyno.__file__).parent / part)
         except OSError as error:
-            raise ScratchError(
-                f"A run needs a folder for temporary files, and none can be written ({error}). "
-                "Set TMPDIR to a folder that can."
-            ) from error
-        self.token = uuid.uuid4().hex
-        self._sentinel = Sentinel(self.token, self.folder)
+            raise _no_folder(error) from error
+        self.agent_path = self.folder / "agent-path"
+        try:
+            self._link_agent()
+            self._sentinel = Sentinel(self.token, self.folder)
+        except BaseException as error:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            if isinstance(error, OSError):
+                raise _no_folder(error) from error
+            raise
+
+    def _link_agent(self) -> None:
+        package = self.agent_path / "envdyno"
+        package.mkdir(parents=True)
+        for part in AGENT_PARTS:
+            (package / part).symlink_to(Path(envdyno.__file__).parent / part)
 
     def __enter__(self) -> Scratch:  # noqa: PYI034 (typing.Self needs Python 3.11)
         """Return itself."""

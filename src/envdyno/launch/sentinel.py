@@ -32,6 +32,9 @@ class Sentinel:
                 start_new_session=True,
                 cwd="/",
             )
+        except OSError:
+            os.close(self._write_fd)
+            raise
         finally:
             os.close(read_fd)
 
