@@ -186,7 +186,12 @@ class Guest:
     def _command_line(self) -> list[str]:
         topology, installation = self.topology, self._installation
         clock = _clock_arguments(installation.counter_khz)
-        serial = ["-chardev", f"file,id=console,path={self.job / 'console'}", "-serial", "chardev:console"]
+        serial = [
+            "-chardev",
+            f"file,id=console,path={_escaped(self.job / 'console')}",
+            "-serial",
+            "chardev:console",
+        ]
         shares = [
             *_share("tree", Path("/"), "readonly=on,multidevs=remap"),
             *_share("repository", installation.repository, "readonly=on,multidevs=remap"),
@@ -219,11 +224,15 @@ def _clock_arguments(counter_khz: int | None) -> str:
 
 
 def _share(tag: str, path: Path, options: str) -> list[str]:
-    escaped = os.fspath(path).replace(",", ",,")
     return [
-        *("-fsdev", f"local,id={tag},path={escaped},security_model=none,{options}"),
+        *("-fsdev", f"local,id={tag},path={_escaped(path)},security_model=none,{options}"),
         *("-device", f"virtio-9p-pci,fsdev={tag},mount_tag={tag}"),
     ]
+
+
+def _escaped(path: Path) -> str:
+    """QEMU ends a value at a comma, unless there are two."""
+    return os.fspath(path).replace(",", ",,")
 
 
 def _switch_off(machine: subprocess.Popen[bytes]) -> None:

@@ -79,7 +79,10 @@ class Runner:
             if not rest or outcome.end not in (guest.End.HUNG, guest.End.CRASHED):
                 break
         for check in rest:
-            found.append(Result(check.title, Verdict.FAILED, 0.0, _why_missing(outcome, job)))
+            why = f"not run to its end: the guest {outcome.end.value} (status {outcome.status})"
+            if check is rest[0]:
+                why = "\n".join([why, *_last_words(job)])
+            found.append(Result(check.title, Verdict.FAILED, 0.0, why))
             self._show(found[-1])
         return found
 
@@ -116,7 +119,7 @@ class Runner:
     def _show_guest(self, topology: Topology, outcome: guest.Outcome, rest: Sequence[checks.Check]) -> None:
         times = f"{outcome.wall_s:.1f} s, of which boot {outcome.boot_s:.1f} s"
         if outcome.boots > 1:
-            times += f" after {outcome.boots - 1} that hung"
+            times += f" (try {outcome.boots})"
         if rest:
             times += f"; the guest {outcome.end.value} at: {rest[0].title}"
         with self._printing:
@@ -133,10 +136,11 @@ def _not_in(selected: Sequence[checks.Check], found: Sequence[Result]) -> list[c
     return [check for check in selected if check.title not in done]
 
 
-def _why_missing(outcome: guest.Outcome, job: Path) -> str:
-    tails = []
+def _last_words(job: Path) -> list[str]:
+    """The last lines of everything that a guest wrote."""
+    lines = []
     for name in ("output", "console", "qemu"):
         path = job / name
         text = path.read_text(errors="replace").strip() if path.exists() else ""
-        tails += [f"{name}: {line}" for line in text.splitlines()[-8:]]
-    return "\n".join([f"not run to its end: the guest {outcome.end.value} (status {outcome.status})", *tails])
+        lines += [f"{name}: {line}" for line in text.splitlines()[-8:]]
+    return lines
