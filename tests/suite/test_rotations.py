@@ -87,3 +87,8 @@ def test_euler_angles_turn_about_fixed_axes_in_the_order_roll_pitch_yaw(roll, pi
     about_y = np.array([[cp, 0, sp], [0, 1, 0], [-sp, 0, cp]])
     about_z = np.array([[cy, -sy, 0], [sy, cy, 0], [0, 0, 1]])
     np.testing.assert_allclose(matrix(made), about_z @ about_y @ about_x, atol=1e-5)
+
+
+def test_the_heading_of_a_robot_that_is_upside_down_is_finite():
+    upside_down = np.array([[0.0, 1.0, 0.0, 0.0]], np.float32)
+    assert np.isfinite(rotations.heading(upside_down)).all()

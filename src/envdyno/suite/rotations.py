@@ -6,6 +6,8 @@ import numpy as np
 
 from envdyno.suite.arrays import FloatArray
 
+_TINY = np.float32(1e-30)
+
 
 def rotate_inverse(quaternion: FloatArray, vector: FloatArray, out: FloatArray | None = None) -> FloatArray:
     """Express world ``vector`` (..., 3) in the body axes of ``quaternion`` (..., 4)."""
@@ -69,10 +71,10 @@ def heading(quaternion: FloatArray) -> FloatArray:
     """Return the part of a rotation that is about the vertical axis: cosine and sine of half its angle.
 
     This is the swing-twist decomposition about z, which differs from the yaw of Euler angles when tilted,
-    and has no singular pitch. (0, 0) does not occur for robots that are not upside down.
+    and has no singular pitch. Exactly upside down there is none; the result is then (0, 0), which is finite.
     """
     half: FloatArray = quaternion[..., ::3].copy()
-    half /= np.sqrt(np.einsum("...i,...i->...", half, half))[..., None]
+    half /= np.sqrt(np.maximum(np.einsum("...i,...i->...", half, half), _TINY))[..., None]
     return half
 
 

@@ -36,7 +36,13 @@ class MotionCommand(CommandTerm):
         self.starts = StartSampler(task.start, self.motion.frames)
         self.anchor, self.ends = task.bodies.anchor, list(task.bodies.ends)
         self.frame = np.zeros(environment.num_envs, np.int32)
-        self.sense()
+        bodies = environment.robot.body_pos_w.shape[1]
+        self.body_pos_w = np.zeros((environment.num_envs, bodies, 3), np.float32)
+        self.body_quat_w = np.zeros((environment.num_envs, bodies, 4), np.float32)
+        self.body_lin_vel_w = np.zeros((environment.num_envs, bodies, 3), np.float32)
+        self.body_ang_vel_w = np.zeros((environment.num_envs, bodies, 3), np.float32)
+        self.body_pos_relative_w = np.zeros((environment.num_envs, bodies, 3), np.float32)
+        self.body_quat_relative_w = np.zeros((environment.num_envs, bodies, 4), np.float32)
 
     @property
     def command(self) -> FloatArray:
