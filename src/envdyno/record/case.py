@@ -28,10 +28,10 @@ class CaseRecord(Shape):
     options: dict[str, Any] = Field(default_factory=dict, description="the workload's own options")
     num_envs: int = Field(description="total batch over all workers")
     shares: tuple[int, ...] = Field(description="environments of each worker")
-    seed: int
+    seed: int = Field(description="of the run; each worker's own follows from it")
     actions: str = Field(description="random, zero, fixed, or workload where it chooses them itself")
     warmup_steps: int = Field(description="vector steps of a warm-up round, first step not counted")
-    mode: Mode
+    mode: Mode = Field(description="throughput in a window, or latency of steps")
     window_s: float | None = Field(description="length of the window; null in latency mode")
     steps: int | None = Field(description="vector steps of each worker; null in window mode")
     timing: str = Field(default="throughput", description="throughput or attribution")

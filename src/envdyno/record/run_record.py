@@ -21,13 +21,13 @@ class Throughput(Shape):
 
     transitions_per_s: float = Field(description="transitions / elapsed_s")
     elapsed_s: float = Field(description="length of the common window, or from first start to last end")
-    vector_steps_per_s: float
+    vector_steps_per_s: float = Field(description="calls of step, all workers together")
     substeps_per_s: float | None = Field(description="physics steps of single environments")
     real_time_factor: float | None = Field(description="simulated seconds of all environments a second")
     transitions_per_cpu_s: float | None = Field(description="transitions per second of CPU time")
-    episodes_per_s: float | None
+    episodes_per_s: float | None = Field(description="episodes that ended")
     resets_per_step: float | None = Field(description="episodes that ended in a vector step, on average")
-    formula: str
+    formula: str = Field(description="how transitions_per_s is made, in words")
     edge_mode: Literal["host_return", "synchronized"] = Field(
         description="whether work in flight was waited for at the window's edges"
     )
@@ -43,24 +43,24 @@ class Throughput(Shape):
 class MachineUse(Shape):
     """What was used while the window was open. Load is in cores: seconds of CPU time a second."""
 
-    elapsed_s: float
+    elapsed_s: float = Field(description="between the two samples; a little more than the window")
     cpu_s: float = Field(description="of all workers' process trees")
-    cpu_cores: float
-    control_cpu_s: float
-    control_cores: float
+    cpu_cores: float = Field(description="cpu_s over elapsed_s")
+    control_cpu_s: float = Field(description="of envdyno's own control process")
+    control_cores: float = Field(description="control_cpu_s over elapsed_s")
     foreign_cores_chosen: float = Field(description="what everything else used on the chosen CPUs")
-    foreign_cores_machine: float
-    steal_s: float | None
-    throttled_s: float | None = Field(description="time the CPU quota stopped the control's cgroup")
+    foreign_cores_machine: float = Field(description="what everything else used on the whole machine")
+    steal_s: float | None = Field(description="time the hypervisor gave to others, over all CPUs")
+    throttled_s: float | None = Field(description="time CPU quotas held the run's cgroups back, over all CPUs")
     pressure_s: dict[str, float | None] = Field(description="stall time by resource (PSI)")
 
 
 class SoftwareRecord(Shape):
     """What the workers really loaded."""
 
-    python: str
-    implementation: str
-    executable: str
+    python: str = Field(description="version of the workers' interpreter")
+    implementation: str = Field(description="e.g. cpython")
+    executable: str = Field(description="path of the workers' interpreter")
     distributions: dict[str, str] = Field(description="name and version of what was imported")
     origins: tuple[dict[str, Any], ...] = Field(default=(), description="modules under test, path and hash")
 
@@ -68,28 +68,43 @@ class SoftwareRecord(Shape):
 class RunRecord(Shape):
     """One independent measurement of one case: fresh processes, build, warm-up, window, tear-down."""
 
-    schema_: Literal["envdyno.run/1"] = Field(default=SCHEMA, alias="schema", serialization_alias="schema")
-    run_id: str
-    status: Status
+    schema_: Literal["envdyno.run/1"] = Field(
+        default=SCHEMA,
+        alias="schema",
+        serialization_alias="schema",
+        description="name and version of this schema",
+    )
+    run_id: str = Field(description="unique; 32 hexadecimal digits")
+    status: Status = Field(description="how the run ended; only ok has figures")
     started_at: str = Field(description="UTC, ISO 8601")
     command: tuple[str, ...] = Field(description="arguments that repeat this run")
-    envdyno_version: str
-    protocol_version: int
-    case: CaseRecord
-    config_hash: str
-    failure: FailureRecord | None = None
+    envdyno_version: str = Field(description="of the control; the agent is the same")
+    protocol_version: int = Field(description="of the messages between control and agent")
+    case: CaseRecord = Field(description="what was asked for")
+    config_hash: str = Field(description="SHA-256 over the case; equal hashes, equal cases")
+    failure: FailureRecord | None = Field(
+        default=None, description="first cause of a run that did not end well; else null"
+    )
     spec: dict[str, Any] | None = Field(
         default=None, description="shapes, dtypes, bounds, substeps, autoreset"
     )
-    throughput: Throughput | None = None
+    throughput: Throughput | None = Field(
+        default=None, description="headline and what stands beside it; null unless the run is ok"
+    )
     totals: Totals | None = Field(default=None, description="sums over the workers, inside the window")
     reward_mean: float | None = Field(default=None, description="per transition")
-    workers: tuple[WorkerRecord, ...] = ()
+    workers: tuple[WorkerRecord, ...] = Field(default=(), description="each worker's part, in order")
     skipped_nodes: dict[str, str] = Field(default_factory=dict, description="node and why it has no worker")
-    machine: MachineUse | None = None
-    software: SoftwareRecord | None = None
-    fingerprint: Fingerprint | None = None
-    warnings: tuple[Warning_, ...] = ()
+    machine: MachineUse | None = Field(default=None, description="what was used while the window was open")
+    software: SoftwareRecord | None = Field(
+        default=None, description="what the first worker had loaded at the end"
+    )
+    fingerprint: Fingerprint | None = Field(
+        default=None, description="state of the machine and of the software"
+    )
+    warnings: tuple[Warning_, ...] = Field(
+        default=(), description="what makes the figures doubtful, the gravest first"
+    )
     absent: dict[str, str] = Field(default_factory=dict, description="fields that are null, and why")
     overhead_s: float | None = Field(
         default=None, description="time of the run beyond its stages and its window"

@@ -29,10 +29,10 @@ class FailureRecord(Shape):
     worker: int | None = Field(description="the worker that failed first")
     stage: str | None = Field(description="the stage it was in")
     message: str = Field(description="finished sentences for a person")
-    exception: str | None = None
-    traceback: str | None = None
-    signal: str | None = None
-    exit_code: int | None = None
+    exception: str | None = Field(default=None, description="type of what was raised")
+    traceback: str | None = Field(default=None, description="of the worker that failed first")
+    signal: str | None = Field(default=None, description="name of the signal that ended it")
+    exit_code: int | None = Field(default=None, description="of a worker that ended by itself")
     log_tail: tuple[str, ...] = Field(default=(), description="the last lines of the worker's log")
 
 
@@ -65,6 +65,6 @@ class Doubt(str, Enum):
 class Warning_(Shape):  # noqa: N801 (Warning is a built-in name)
     """One thing that makes a figure doubtful, and what to do about it."""
 
-    code: Doubt
+    code: Doubt = Field(description="what kind of doubt")
     message: str = Field(description="a finished sentence: what was found")
     remedy: str = Field(default="", description="what to do about it")

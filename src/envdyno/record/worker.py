@@ -24,22 +24,22 @@ class Totals(Shape):
 class StepTime(Shape):
     """Durations of vector steps, in ms."""
 
-    p10_ms: float
-    p50_ms: float
-    p90_ms: float
-    p99_ms: float
-    min_ms: float
-    max_ms: float
-    mean_ms: float
-    steps: int
+    p10_ms: float = Field(description="a tenth of the steps took no longer")
+    p50_ms: float = Field(description="median")
+    p90_ms: float = Field(description="nine tenths took no longer")
+    p99_ms: float = Field(description="99 of 100 took no longer")
+    min_ms: float = Field(description="shortest")
+    max_ms: float = Field(description="longest")
+    mean_ms: float = Field(description="sum over number")
+    steps: int = Field(description="number of durations")
 
 
 class Warmup(Shape):
     """How the warm-up went."""
 
-    steps: int
+    steps: int = Field(description="vector steps taken, first step not counted")
     rounds: int = Field(description="rounds of the asked length; more than one while it was not steady")
-    seconds: float
+    seconds: float = Field(description="sum of the durations of the steps")
     steady: bool | None = Field(description="null where there were too few steps to tell")
     relative_change: float | None = Field(description="drift of the step time over the last round")
 
@@ -47,52 +47,57 @@ class Warmup(Shape):
 class WorkSpan(Shape):
     """The workload's own running totals, as differences over a number of vector steps."""
 
-    vector_steps: int
+    vector_steps: int = Field(description="between the two reads")
     totals: dict[str, float] = Field(description="e.g. substeps, dispatches, contacts, solver_iterations")
 
 
 class WorkerUse(Shape):
     """What the worker's process tree used while the window was open."""
 
-    cpu_s: float
+    cpu_s: float = Field(description="user and system time")
     cpu_percent: float = Field(description="of the CPUs that the worker may use; 100 is all of them, busy")
-    rss_bytes: int
-    minor_faults: int | None
-    major_faults: int | None
-    voluntary_switches: int
-    involuntary_switches: int
-    processes: int
+    rss_bytes: int = Field(description="resident memory at the end, shared pages counted in each process")
+    minor_faults: int | None = Field(description="page faults served from memory")
+    major_faults: int | None = Field(description="page faults that waited for a disk")
+    voluntary_switches: int = Field(description="context switches of living threads that waited")
+    involuntary_switches: int = Field(description="context switches of living threads that were preempted")
+    processes: int = Field(description="processes of the tree at the end")
 
 
 class WorkerRecord(Shape):
     """One worker: where it ran, how it got there, what it completed."""
 
-    worker: int
-    pid: int
-    num_envs: int
-    seed: int
+    worker: int = Field(description="number of the worker, from 0")
+    pid: int = Field(description="process id; 0 where it was not started")
+    num_envs: int = Field(description="its share of the batch")
+    seed: int = Field(description="of its environments and actions")
     placement: dict[str, Any] = Field(description="node, cpus, memory_nodes, policy, threads")
     outcome: dict[str, Any] | None = Field(description="what came of binding: cpu and memory, apart")
     modules_before_placement: tuple[str, ...] = Field(description="modules loaded when it was bound")
     thread_variables: dict[str, dict[str, str]] = Field(description="set by envdyno, and kept from the user")
     stages_s: dict[str, float] = Field(description="cold-start ledger: seconds of each stage")
-    warmup: Warmup | None
+    warmup: Warmup | None = Field(description="null where it was not reached")
     audit_before: dict[str, Any] | None = Field(description="threads, policy and pages after the build")
     audit_after: dict[str, Any] | None = Field(description="the same after the window")
     totals: Totals | None = Field(description="completed inside the window")
     share: float | None = Field(description="of all transitions")
     transitions_per_s: float | None = Field(description="its transitions over the common window")
-    step_time: StepTime | None
+    step_time: StepTime | None = Field(
+        description="between completions in the window; in latency mode of each step by itself"
+    )
     series: tuple[int, ...] = Field(default=(), description="transitions of each sub-window")
     trend: float | None = Field(default=None, description="relative change of the series over the window")
     entered_s: float | None = Field(
         default=None, description="from the window's start to the first completion"
     )
-    work: WorkSpan | None = None
-    use: WorkerUse | None = None
+    work: WorkSpan | None = Field(
+        default=None, description="what the workload says it did; null where it does not tell"
+    )
+    use: WorkerUse | None = Field(default=None, description="null where the window was not completed")
     observation_hash: str | None = Field(default=None, description="SHA-256 after a fixed number of steps")
-    observation_hash_steps: int | None = None
+    observation_hash_steps: int | None = Field(default=None, description="the number of those steps")
     nonfinite_seen: int | None = Field(default=None, description="rows, looked at after warm-up and window")
-    raw_samples: str | None = Field(default=None, description="file of the bundle, .npy of int64, ns")
-    raw_kept: int | None = None
-    exit_status: int | None = None
+    raw_samples: str | None = Field(
+        default=None, description="file of the bundle, .npy of int64 ns: completions, or durations")
+    raw_kept: int | None = Field(default=None, description="number of raw samples")
+    exit_status: int | None = Field(default=None, description="of the process, negative for a signal")
