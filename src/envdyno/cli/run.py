@@ -43,7 +43,7 @@ def _values(kind: Any) -> click.Choice[str]:
 @click.option(
     "--numa",
     default=None,
-    metavar="auto|off|LIST|gpu:K|per-l3",
+    metavar="auto|off|LIST|gpu:K|per-l3|per-class",
     help="What gets a worker of its own.  [default: auto; off with --steps]",
 )
 @click.option("--workers-per-node", type=int, default=1, help="Workers of each node.")
