@@ -15,8 +15,8 @@ class ExperimentEntry(Shape):
     """A run's place in its experiment."""
 
     planned_id: str = Field(description="id of the planned run; the same whenever the plan is expanded")
-    case: str
-    side: str
+    case: str = Field(description="name of the case in the plan")
+    side: str = Field(description="name of the side in the plan")
     pair: int = Field(description="number of the pair within its case and kind, from 1")
     position: int = Field(description="place within the pair, from 0")
     attempt: int = Field(description="0 for the first try of this planned run")
