@@ -162,7 +162,8 @@ def test_no_temporary_folder_is_told_in_one_sentence(tmp_path: Path) -> None:
     blocked.write_text("")
     program = (
         "import tempfile, sys; tempfile.tempdir = sys.argv[1];"
-        "from envdyno.cli.main import run_command; sys.exit(run_command(['run', 'synthetic', '--numa', 'off']))"
+        "from envdyno.cli.main import run_command;"
+        "sys.exit(run_command(['run', 'synthetic', '--numa', 'off']))"
     )
     done = subprocess.run(
         [sys.executable, "-c", program, str(blocked)], capture_output=True, text=True, check=False
