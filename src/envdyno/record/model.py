@@ -4,14 +4,40 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 
 class Shape(BaseModel):
-    """A part of a record. Unknown fields are refused; NaN and infinities are refused."""
+    """A part of a record. Unknown fields are refused; NaN and infinities are refused.
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    Text that is no Unicode, such as a file name with bytes that cannot be decoded, is kept with these written
+    out: a record that cannot be written would be lost.
+    """
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        # Every field is written, also where it is null: the published schema says so.
+        json_schema_serialization_defaults_required=True,
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _write_out(cls, data: Any) -> Any:
+        return encodable(data)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON types."""
         return self.model_dump(mode="json")
+
+
+def encodable(value: Any) -> Any:
+    """Return ``value`` with halves of surrogate pairs written out in every text."""
+    if type(value) is str:
+        return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {encodable(key): encodable(item) for key, item in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(map(encodable, value))
+    return value

@@ -51,7 +51,9 @@ class MachineUse(Shape):
     foreign_cores_chosen: float = Field(description="what everything else used on the chosen CPUs")
     foreign_cores_machine: float = Field(description="what everything else used on the whole machine")
     steal_s: float | None = Field(description="time the hypervisor gave to others, over all CPUs")
-    throttled_s: float | None = Field(description="time CPU quotas held the run's cgroups back, over all CPUs")
+    throttled_s: float | None = Field(
+        description="time CPU quotas held the run's cgroups back, over all CPUs"
+    )
     pressure_s: dict[str, float | None] = Field(description="stall time by resource (PSI)")
 
 

@@ -1,8 +1,9 @@
-"""Reading JSON as data: no NaN, no infinity, no duplicate keys, and bounded depth by the parser."""
+"""Reading JSON as data: finite numbers, Unicode text, no duplicate keys, and bounded depth by the parser."""
 
 from __future__ import annotations
 
 import json
+import math
 from typing import Any, NoReturn
 
 
@@ -14,10 +15,10 @@ def loads(text: str) -> Any:
     """Parse strict JSON.
 
     Raises:
-        NotStrictJson: it is malformed, holds NaN or Infinity, or names a key twice.
+        NotStrictJson: it is malformed, holds NaN, Infinity or a number beyond a double, or names a key twice.
     """
     try:
-        return json.loads(text, parse_constant=_refuse, object_pairs_hook=_unique)
+        return json.loads(text, parse_constant=_refuse, parse_float=_finite_float, object_pairs_hook=_unique)
     except NotStrictJson:
         raise
     except (ValueError, RecursionError) as error:
@@ -26,6 +27,13 @@ def loads(text: str) -> Any:
 
 def _refuse(token: str) -> NoReturn:
     raise NotStrictJson(f"{token} is not JSON; a figure that is not there is null, with a reason.")
+
+
+def _finite_float(digits: str) -> float:
+    value = float(digits)
+    if math.isinf(value):
+        raise NotStrictJson(f"{digits} is beyond the largest number.")
+    return value
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -98,6 +98,7 @@ class WorkerRecord(Shape):
     observation_hash_steps: int | None = Field(default=None, description="the number of those steps")
     nonfinite_seen: int | None = Field(default=None, description="rows, looked at after warm-up and window")
     raw_samples: str | None = Field(
-        default=None, description="file of the bundle, .npy of int64 ns: completions, or durations")
+        default=None, description="file of the bundle, .npy of int64 ns: completions, or durations"
+    )
     raw_kept: int | None = Field(default=None, description="number of raw samples")
     exit_status: int | None = Field(default=None, description="of the process, negative for a signal")
