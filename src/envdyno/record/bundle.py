@@ -13,12 +13,14 @@ record is followed only if it stays inside the bundle.
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from pydantic import ValidationError
 
 from envdyno.record.experiment import ExperimentRecord
+from envdyno.record.fault_text import fault_text
 from envdyno.record.journal import Journal, JournalError, read_journal
 from envdyno.record.run_record import RunRecord
 from envdyno.record.strict_json import NotStrictJson, loads
@@ -44,13 +46,15 @@ class Bundle:
         """Make the folder, or take an existing one.
 
         Raises:
-            BundleError: it cannot be made.
+            BundleError: it cannot be made, or nothing can be written into it.
         """
         try:
             (folder / RUNS).mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder / RUNS):
+                pass
         except OSError as error:
             raise BundleError(
-                f"The folder {folder} cannot be made: {error.strerror}. Choose another --out."
+                f"The folder {folder} cannot be written: {error.strerror}. Choose another --out."
             ) from error
         return cls(folder)
 
@@ -66,6 +70,11 @@ class Bundle:
         """Return whether an experiment has been begun here."""
         return (self.folder / EXPERIMENT).exists()
 
+    def has_records(self) -> bool:
+        """Return whether any record has been written here."""
+        path = self.folder / RECORDS
+        return path.exists() and path.stat().st_size > 0
+
     def write_experiment(self, experiment: ExperimentRecord) -> None:
         """Write the head of the bundle, whole or not at all.
 
@@ -80,6 +89,7 @@ class Bundle:
                 file.flush()
                 os.fsync(file.fileno())
             partial.replace(target)
+            _flush_folder(self.folder)
         except OSError as error:
             raise JournalError(f"{target} cannot be written: {error.strerror}.") from error
 
@@ -98,7 +108,7 @@ class Bundle:
                 "Name the folder that `envdyno ab` wrote to."
             ) from None
         except (OSError, UnicodeDecodeError, NotStrictJson, ValidationError) as error:
-            raise BundleError(f"{path} is no experiment: {error}") from error
+            raise BundleError(f"{path} is no experiment. {fault_text(error)}") from error
 
     def records(self) -> Iterator[RunRecord]:
         """Yield the records, in the order in which they were written.
@@ -115,7 +125,19 @@ class Bundle:
             BundleError: the name leads outside the bundle.
         """
         relative = PurePosixPath(name)
-        path = (self.folder / relative).resolve()
+        try:
+            path = (self.folder / relative).resolve()
+        except (OSError, ValueError, RuntimeError) as error:
+            raise BundleError(f"The bundle {self.folder} names {name!r}, which is no path.") from error
         if relative.is_absolute() or not path.is_relative_to(self.folder.resolve()):
             raise BundleError(f"The bundle {self.folder} names a file outside itself: {name!r}.")
         return path
+
+
+def _flush_folder(folder: Path) -> None:
+    """See the names in a folder onto the disk, so that a power cut leaves no nameless file."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

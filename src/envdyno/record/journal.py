@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from envdyno.record.fault_text import fault_text
 from envdyno.record.run_record import RunRecord
 from envdyno.record.strict_json import NotStrictJson, loads
 
@@ -19,6 +22,9 @@ class JournalError(ValueError):
 class Journal:
     """An append-only file of records.
 
+    A record is either wholly in the file or not at all: what a full disk let through of a line is cut off
+    again at once, and what a killed process left of one when the file is opened next.
+
     Raises:
         JournalError: the file cannot be opened for appending. It is opened at once, so that this is known
             before anything is measured.
@@ -27,27 +33,29 @@ class Journal:
     def __init__(self, path: Path) -> None:
         """Open the file, and mend its end if a killed process left half a line there."""
         self.path = path
+        self._fd = -1
         try:
-            self._file = path.open("a+b")
-            self._mend_end()
+            self._fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            self._is_file = stat.S_ISREG(os.fstat(self._fd).st_mode)
+            if self._is_file:
+                self._mend_end()
         except OSError as error:
+            self.close()
             raise JournalError(
                 f"Records cannot be written to {path}: {error.strerror}. Choose another file or folder."
             ) from error
 
     def _mend_end(self) -> None:
         """Finish a whole last line that lacks its line feed; cut off half a line, which is no record."""
-        self._file.seek(0)
-        whole, feed, last = self._file.read().rpartition(b"\n")
+        whole, feed, last = self.path.read_bytes().rpartition(b"\n")
         if not last:
             return
         try:
             loads(last.decode("utf-8"))
         except ValueError:
-            self._file.truncate(len(whole) + len(feed))
+            os.ftruncate(self._fd, len(whole) + len(feed))
         else:
-            self._file.write(b"\n")
-            self._file.flush()
+            _write_all(self._fd, b"\n")
 
     def append(self, record: RunRecord) -> None:
         """Write one record and see it onto the disk.
@@ -55,16 +63,30 @@ class Journal:
         Raises:
             JournalError: the disk is full or gone. Earlier records are not touched.
         """
+        end = os.fstat(self._fd).st_size
         try:
-            self._file.write(record.to_line().encode() + b"\n")
-            self._file.flush()
-            os.fsync(self._file.fileno())
+            _write_all(self._fd, record.to_line().encode() + b"\n")
+            if self._is_file:
+                os.fsync(self._fd)
         except OSError as error:
-            raise JournalError(f"A record cannot be written to {self.path}: {error.strerror}.") from error
+            if self._is_file:
+                with contextlib.suppress(OSError):
+                    os.ftruncate(self._fd, end)
+            raise JournalError(
+                f"A record cannot be written to {self.path}: {error.strerror}. Earlier records are safe."
+            ) from error
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    """Write every byte; a signal or a nearly full disk may make a write shorter than asked."""
+    while data:
+        data = data[os.write(fd, data) :]
 
 
 def read_journal(path: Path) -> Iterator[RunRecord]:
@@ -76,16 +98,15 @@ def read_journal(path: Path) -> Iterator[RunRecord]:
         JournalError: the file cannot be read, or holds something that is no record.
     """
     try:
-        text = path.read_bytes().decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise JournalError(f"Records cannot be read from {path}: {error}.") from error
-    *whole, last = text.split("\n")
-    for number, line in enumerate([*whole, last], 1):
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise JournalError(f"Records cannot be read from {path}: {error.strerror}.") from error
+    for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            yield RunRecord.model_validate(loads(line))
-        except (NotStrictJson, ValidationError) as error:
-            if number == len(whole) + 1:
+            yield RunRecord.model_validate(loads(line.decode("utf-8")))
+        except (UnicodeDecodeError, NotStrictJson, ValidationError) as error:
+            if number == len(lines):
                 return
-            raise JournalError(f"Line {number} of {path} is no run record: {error}") from error
+            raise JournalError(f"Line {number} of {path} is no run record. {fault_text(error)}") from error
