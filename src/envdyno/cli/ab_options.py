@@ -25,7 +25,7 @@ _OPTIONS: tuple[Callable[[_F], _F], ...] = (
         "plan_file",
         type=click.Path(path_type=Path),
         metavar="FILE",
-        help="A plan file; flags add to it.",
+        help="A plan file; flags add to it. It may stand in the place of CASES, too.",
     ),
     click.option(
         "--base", metavar="REF", help="The side that ratios are relative to: a git ref, or a side's part."
@@ -64,7 +64,9 @@ _OPTIONS: tuple[Callable[[_F], _F], ...] = (
         metavar="N or N..M",
         help="Pairs of each case; with N..M until it is decided.  [default: 6]",
     ),
-    click.option("--budget", metavar="TIME", help="Begin no further pair after this time."),
+    click.option(
+        "--budget", metavar="TIME", help="Begin no further pair after this time of measuring, such as 20m."
+    ),
     click.option(
         "--order",
         type=click.Choice(["counterbalanced", "blocked"]),
@@ -157,6 +159,14 @@ def flags_of(arguments: dict[str, Any]) -> Any:
     )
 
 
+def plan_file_of(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments with a plan file that stood in the place of a case moved to its own."""
+    cases = arguments["cases"]
+    if arguments["plan_file"] is None and len(cases) == 1 and cases[0].endswith(".toml"):
+        return {**arguments, "plan_file": Path(cases[0]), "cases": ()}
+    return arguments
+
+
 def load(arguments: dict[str, Any]) -> Any:
     """Return the plan that the options and the plan file make together.
 
@@ -165,7 +175,8 @@ def load(arguments: dict[str, Any]) -> Any:
     """
     from envdyno.plan.read_plan import load_plan, plan_from_flags
 
-    flags = flags_of(arguments)
-    if arguments["plan_file"] is not None:
-        return load_plan(arguments["plan_file"], flags)
+    given = plan_file_of(arguments)
+    flags = flags_of(given)
+    if given["plan_file"] is not None:
+        return load_plan(given["plan_file"], flags)
     return plan_from_flags(flags, Path.cwd())

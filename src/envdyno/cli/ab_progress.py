@@ -4,78 +4,126 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Iterable, Sequence
 
+from envdyno.agent.job import Timing
 from envdyno.agent.measure.quantile import median
+from envdyno.agent.stages import Stage
+from envdyno.cli.ab_output import AbOutput
+from envdyno.launch.interrupts import Interrupts
 from envdyno.plan.expand import PlannedRun
 from envdyno.plan.quantities import format_duration
 from envdyno.record.run_record import RunRecord
 from envdyno.record.status import Status
 from envdyno.report.progress import ProgressLine
+from envdyno.report.verdict_table import rate_text
 
 
 class ExperimentProgress:
-    """Feeds the progress line, and tells every run that ends in one line."""
+    """Feeds the progress line, and tells every run that ends in one line. Watches the runs as they go."""
 
-    def __init__(self, line: ProgressLine, tell: Callable[[str], None] | None, total: int) -> None:
-        """Show on ``line``; ``tell`` writes a line for a person, ``None`` stays silent."""
+    def __init__(
+        self,
+        line: ProgressLine,
+        output: AbOutput,
+        interrupts: Interrupts,
+        sides: Sequence[str],
+        total: int,
+    ) -> None:
+        """Show on ``line`` and ``output``; ratios are those of other sides to the first."""
         self._line = line
-        self._tell = tell
+        self._output = output
+        self._interrupts = interrupts
+        self._base = sides[0]
         self._total = total
-        self._width = len(str(total))
         self._began = time.monotonic()
-        self._made = 0
+        self._settled_before = 0
         self._number = 0
+        self._measuring = False
+        self._told_patience = False
         self._rates: dict[tuple[str, int], dict[str, float]] = defaultdict(dict)
-        self._first_side: str | None = None
+
+    def stage(self, worker: int, stage: Stage) -> None:
+        """A worker entered a stage."""
+        self._line.stage(worker, stage)
+
+    def tick(self) -> None:
+        """Time has passed; the first Ctrl-C is answered here."""
+        if self._measuring and self._interrupts.arrived and not self._told_patience:
+            self._told_patience = True
+            self._output.tell("The run in hand is finished first; Ctrl-C again stops at once.")
+        self._line.tick()
 
     def look(self, run: PlannedRun) -> None:
         """A side is built once, before anything is measured."""
-        self._first_side = self._first_side or run.side
         self._line.begin(f"before measuring: {run.case}, side {run.side}")
 
-    def begin(self, run: PlannedRun, done: int, total: int) -> None:
+    def begin_measuring(self, earlier: Iterable[RunRecord]) -> None:
+        """The first run comes next; ``earlier`` are the records of an experiment that is carried on."""
+        settled = 0
+        for record in earlier:
+            self._take(record)
+            settled += record.experiment is not None and record.experiment.final
+        self._measuring = True
+        self._settled_before = settled
+        self._began = time.monotonic()
+        if settled:
+            self._output.tell_progress(f"{settled} of {self._total} runs are settled already.")
+
+    def begin(self, run: PlannedRun, settled: int, planned: int) -> None:
         """A planned run begins."""
-        self._number = done + 1
-        left = ""
-        if self._made:
-            each = (time.monotonic() - self._began) / self._made
-            left = f", about {format_duration(each * (total - done))} at most"
-        ratios = self._ratio_of(run.case)
+        self._number = settled + 1
         self._line.begin(
-            f"{done + 1} of {total}{left}   {run.case}, pair {run.pair}, side {run.side}{ratios}"
+            f"{settled + 1} of {planned}{self._time_left(settled, planned)}   "
+            f"{run.case}, pair {run.pair}, side {run.side}{self._ratios_of(run.case)}"
         )
 
-    def _ratio_of(self, case: str) -> str:
-        pairs = [rates for (name, _pair), rates in self._rates.items() if name == case and len(rates) == 2]
-        ratios = []
-        for rates in pairs:
-            first = self._first_side if self._first_side in rates else next(iter(rates))
-            (other,) = (side for side in rates if side != first)
-            ratios.append(rates[other] / rates[first])
-        return f", ratio so far {median(ratios):.3f}" if ratios else ""
+    def _time_left(self, settled: int, planned: int) -> str:
+        done = settled - self._settled_before
+        if done <= 0:
+            return ""
+        each = (time.monotonic() - self._began) / done
+        return f", at most {format_duration(each * (planned - settled))} left"
+
+    def _ratios_of(self, case: str) -> str:
+        """Return the median ratio so far of every other side to the first."""
+        ratios: dict[str, list[float]] = defaultdict(list)
+        for (name, _pair), rates in self._rates.items():
+            if name == case and rates.get(self._base):
+                for side in rates.keys() - {self._base}:
+                    ratios[side].append(rates[side] / rates[self._base])
+        if not ratios:
+            return ""
+        parts = (f"{side}/{self._base} {median(found):.3f}" for side, found in sorted(ratios.items()))
+        return f", so far {', '.join(parts)}"
 
     def end(self, record: RunRecord) -> None:
-        """A run ended."""
+        """A run ended, and its record is kept."""
+        self._output.keep(record)
+        self._take(record)
+        if record.status is not Status.SKIPPED:
+            self._output.tell_progress(self._line_of(record))
+
+    def _take(self, record: RunRecord) -> None:
         entry = record.experiment
-        if entry is None:
-            return
-        self._made += record.status is not Status.SKIPPED
-        if record.throughput is not None and record.case.timing == "throughput":
+        if (
+            entry is not None
+            and record.throughput is not None
+            and record.case.timing == Timing.THROUGHPUT.value
+        ):
             self._rates[entry.case, entry.pair][entry.side] = record.throughput.transitions_per_s
-        if self._tell is not None and record.status is not Status.SKIPPED:
-            self._tell(self._line_of(record))
 
     def _line_of(self, record: RunRecord) -> str:
         entry = record.experiment
         assert entry is not None
-        number = f"[{self._number:>{self._width}}/{self._total}]"
-        what = f"{entry.case}  pair {entry.pair}  {entry.side}"
+        width = len(str(self._total))
+        what = f"[{self._number:>{width}}/{self._total}] {entry.case}  pair {entry.pair}  {entry.side}"
         if record.throughput is None:
-            reason = record.failure.message if record.failure else "no figure"
-            return f"{number} {what}  {record.status.value}: {reason}"
-        kind = "  phases on" if record.case.timing == "attribution" else ""
-        again = "" if entry.final else ", will be repeated"
+            reason = record.failure.message if record.failure else "its work was not valid"
+            again = "" if entry.final or record.status is Status.INTERRUPTED else " It is tried again."
+            return f"{what}  {record.status.value}: {reason.splitlines()[0]}{again}"
+        phases = "  phases on" if record.case.timing == Timing.ATTRIBUTION.value else ""
+        again = "" if entry.final else ", is repeated"
         load = record.machine.foreign_cores_chosen if record.machine else 0.0
-        disturbed = f"  ! disturbed by {load:.2f} cores of other work{again}" if entry.disturbed else ""
-        return f"{number} {what}  {record.throughput.transitions_per_s:,.0f} transitions/s{kind}{disturbed}"
+        disturbed = f"  ! {load:.2f} cores of other work{again}" if entry.disturbed else ""
+        return f"{what}  {rate_text(record.throughput.transitions_per_s)} transitions/s{phases}{disturbed}"

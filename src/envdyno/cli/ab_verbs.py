@@ -3,153 +3,145 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timezone
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
-from rich.text import Text
-
+from envdyno.cli.ab_bundle import bundle_for, plan_to_resume
+from envdyno.cli.ab_output import AbOutput
 from envdyno.cli.ab_progress import ExperimentProgress
-from envdyno.cli.console import stderr_console
 from envdyno.cli.exit_code import ExitCode
 from envdyno.cli.judged import show_judgements
 from envdyno.judge.noise_floor import measure_noise_floors
-from envdyno.launch.experiment import Ending, Experiment, Hooks
-from envdyno.launch.experiment_head import check_same, make_head
-from envdyno.launch.floor_store import keep_floors, read_floors
-from envdyno.launch.judging import Judgement, gate_of, judge_experiment, today
-from envdyno.launch.preflight import check_before
-from envdyno.launch.session import Session, open_session
+from envdyno.launch.begin import Undertaking, begin
+from envdyno.launch.experiment import Ending, Experiment, Hooks, Limits
+from envdyno.launch.floor_store import keep_floors
+from envdyno.launch.history import History
+from envdyno.launch.judging import Judgement, decided_cases, judge_experiment, today
+from envdyno.launch.planned_runs import PlannedRuns
+from envdyno.launch.scratch import ScratchError
+from envdyno.launch.session import open_session
+from envdyno.launch.side_watch import SideWatch
 from envdyno.plan.cases import Unknown, cases_of, catalogue
 from envdyno.plan.expand import PlannedRun, expand
 from envdyno.plan.experiment import ExperimentPlan
 from envdyno.plan.experiment_lock import experiment_lock
-from envdyno.plan.read_plan import LoadedPlan
-from envdyno.plan.usage_error import UsageError
+from envdyno.plan.flags import PlanFlags
+from envdyno.plan.quantities import format_duration
+from envdyno.plan.read_plan import LoadedPlan, load_plan, plan_from_flags
+from envdyno.plan.sections import GateSection
 from envdyno.record.bundle import Bundle
 from envdyno.record.experiment import ExperimentRecord
+from envdyno.record.journal import Journal, JournalError
 from envdyno.record.run_record import RunRecord
-from envdyno.report.glyphs import glyphs_for
 from envdyno.report.progress import ProgressLine
-from envdyno.sides.comparison import SideChecks, check_sides
 from envdyno.sides.prepare import prepared_sides
 from envdyno.sides.prepared import PreparedSide
 
 
-def run_experiment(
-    loaded: LoadedPlan, *, out: Path | None, resume: Path | None, as_json: bool, quiet: bool
-) -> int:
+@dataclass(frozen=True)
+class AbCommand:
+    """What the command line asks for."""
+
+    flags: PlanFlags
+    plan_file: Path | None
+    out: Path | None
+    resume: Path | None
+    as_json: bool
+    quiet: bool
+
+    def plan(self) -> LoadedPlan:
+        """Return the plan: of the file, of the flags, or of the bundle that is resumed."""
+        if self.plan_file is not None:
+            return load_plan(self.plan_file, self.flags)
+        if self.resume is not None:
+            return plan_to_resume(self.resume, self.flags)
+        return plan_from_flags(self.flags, Path.cwd())
+
+
+def run_experiment(command: AbCommand) -> int:
     """Run an experiment to its verdict; return the exit code."""
-    bundle = _bundle(out, resume)
-    console = stderr_console()
-    glyphs = glyphs_for(console.encoding)
-
-    def tell(text: str) -> None:
-        console.print(Text(glyphs.fit(text)))
-
+    loaded = command.plan()
     plan = loaded.plan
-    own_python = any(side.python or side.requirements for side in plan.sides.values())
+    own_python = any(side.python or side.asks_for_packages for side in plan.sides.values())
     runs = expand(plan, cases_of(plan, catalogue(), Unknown.KEEP if own_python else Unknown.REFUSE))
-    purpose = f"envdyno ab into {bundle.folder}"
-    with (
-        experiment_lock(purpose, wait_s=plan.experiment.wait_idle or 0.0),
-        prepared_sides(
-            plan.side_requests(loaded.directory), notify=lambda notice: tell(f"! {notice}")
-        ) as sides,
-        ProgressLine(console, plan.measure.window, shown=not quiet) as line,
-        open_session(line, bundle.folder.resolve()) as session,
-    ):
-        session.interrupts.patience = 2
-        made = {side.name: side for side in sides}
-        progress = ExperimentProgress(line, None if quiet else tell, len(runs))
-        head = _head(bundle, plan, runs, made, check_sides(sides, plan.allowances), session, progress)
-        ending, records = _measure(bundle, plan, runs, made, head, session, progress, as_json)
-    return _conclude(bundle, head, records, ending, tell)
-
-
-def _bundle(out: Path | None, resume: Path | None) -> Bundle:
-    """Return the bundle to write to.
-
-    Raises:
-        UsageError: the folder holds another experiment, or none where one is to be resumed.
-    """
-    if resume is not None:
-        if out is not None:
-            raise UsageError("--resume names the folder already; leave --out away.")
-        bundle = Bundle(resume)
-        bundle.experiment()
-        return bundle
-    stamp = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ")
-    bundle = Bundle.create(out or Path(f"envdyno-{stamp}"))
-    if bundle.has_experiment():
-        raise UsageError(
-            f"{bundle.folder} holds an experiment already. Carry it on with --resume {bundle.folder}, "
-            "or choose another --out."
+    output = AbOutput(quiet=command.quiet, as_json=command.as_json)
+    with ExitStack() as stack:
+        bundle = stack.enter_context(bundle_for(command.out, command.resume))
+        journal = bundle.journal()
+        stack.callback(journal.close)
+        stack.enter_context(
+            experiment_lock(
+                f"envdyno ab into {bundle.folder}",
+                wait_s=plan.experiment.wait_idle or 0.0,
+                on_wait=lambda holder: output.tell(f"Waiting for another experiment: {holder}."),
+            )
         )
-    return bundle
+        requests = plan.side_requests(loaded.directory)
+        sides = stack.enter_context(
+            prepared_sides(requests, notify=lambda notice: output.tell(f"! {notice}"))
+        )
+        made = {side.name: side for side in sides}
+        try:
+            head, ending, records = _run(bundle, journal, plan, loaded.directory, runs, made, output)
+        except (JournalError, ScratchError) as error:
+            output.tell(f"envdyno: {error}")
+            if bundle.has_experiment():
+                output.tell(f"The experiment has stopped. Make room, and carry it on: {_resume(bundle)}")
+            return ExitCode.NOT_MEASURED
+    return _conclude(bundle, head, records, ending, output)
 
 
-def _head(
+def _run(
     bundle: Bundle,
+    journal: Journal,
     plan: ExperimentPlan,
+    directory: Path,
     runs: Sequence[PlannedRun],
     sides: Mapping[str, PreparedSide],
-    checks: SideChecks,
-    session: Session,
-    progress: ExperimentProgress,
-) -> ExperimentRecord:
-    """Return the head of the experiment: that of the bundle, or a new one after a look at every side."""
-    if bundle.has_experiment():
-        head = bundle.experiment()
-        check_same(head, plan, sides)
-        return head
-    preflight = check_before(plan, runs, sides, session, progress.look)
-    head = make_head(plan, runs, sides, checks, preflight, sys.argv)
-    bundle.write_experiment(head)
-    return head
+    output: AbOutput,
+) -> tuple[ExperimentRecord, Ending, Sequence[RunRecord]]:
+    """Begin, or carry on, and measure to the end."""
+    with (
+        ProgressLine(output.console, plan.measure.window, shown=not output.quiet) as line,
+        open_session(keep=bundle.folder.resolve()) as session,
+    ):
+        progress = ExperimentProgress(line, output, session.interrupts, tuple(sides), len(runs))
+        session.watcher = progress
+        undertaking = Undertaking(plan, directory, runs, sides, session)
+        head = begin(bundle, undertaking, progress.look, output.tell, ["envdyno", *sys.argv[1:]])
+        session.interrupts.patience = 2
+        history = History.of(bundle.records())
+        progress.begin_measuring(history.records)
+        experiment = _experiment(head, undertaking, journal, history)
+        experiment.hooks = Hooks(progress.begin, progress.end, lambda: bool(session.interrupts.arrived))
+        return head, experiment.run_all(), history.records
 
 
-def _measure(
-    bundle: Bundle,
-    plan: ExperimentPlan,
-    runs: Sequence[PlannedRun],
-    sides: Mapping[str, PreparedSide],
-    head: ExperimentRecord,
-    session: Session,
-    progress: ExperimentProgress,
-    as_json: bool,
-) -> tuple[Ending, list[RunRecord]]:
-    journal = bundle.journal()
-    earlier = list(bundle.records())
-
-    def undecided(records: Sequence[RunRecord]) -> frozenset[str]:
-        judgements = judge_experiment(head, records, gate_of(head), floors=read_floors(), today=today())
-        return frozenset(case for one in judgements for case in one.report.wants_pairs)
-
-    def end(record: RunRecord) -> None:
-        progress.end(record)
-        if as_json:
-            sys.stdout.buffer.write(record.to_line().encode() + b"\n")
-            sys.stdout.buffer.flush()
-
-    def finish() -> bool:
-        return bool(session.interrupts.arrived)
-
-    experiment = Experiment(
+def _experiment(
+    head: ExperimentRecord, undertaking: Undertaking, journal: Journal, history: History
+) -> Experiment:
+    plan, sides = undertaking.plan, undertaking.sides
+    gate = plan.gate or GateSection()
+    executor = PlannedRuns(
         plan=plan,
-        runs=runs,
         sides=sides,
-        not_measured={**head.misaligned, **head.cannot_run},
-        session=session,
-        journal=journal,
-        undecided=undecided,
-        hooks=Hooks(progress.begin, end, finish),
-        records=earlier,
+        watches={side.name: SideWatch(sides[side.name], side) for side in head.sides},
+        session=undertaking.session,
+        cwd=Path(head.working_directory),
+        canary_limit=gate.canary_limit,
     )
-    try:
-        return experiment.run_all(), experiment.records
-    finally:
-        journal.close()
+    settings = plan.experiment
+    return Experiment(
+        runs=undertaking.runs,
+        executor=executor,
+        keep=journal.append,
+        limits=Limits(settings.budget, settings.retries, settings.disturbed_repeats),
+        not_measured={**head.misaligned, **head.cannot_run},
+        decided=lambda records: decided_cases(head, records, plan.gate),
+        history=history,
+    )
 
 
 def _conclude(
@@ -157,23 +149,48 @@ def _conclude(
     head: ExperimentRecord,
     records: Sequence[RunRecord],
     ending: Ending,
-    tell: Callable[[str], None],
+    output: AbOutput,
 ) -> int:
     """Judge, show, and return the exit code."""
-    judgements = judge_experiment(head, records, gate_of(head), floors=read_floors(), today=today())
-    code = show_judgements(head, judgements, judged=gate_of(head) is not None, tell=tell)
-    if head.plan["experiment"]["aa"]:
-        for one in judgements:
-            _keep_floors(one, tell)
-    tell(f"The bundle is {bundle.folder}: `envdyno gate {bundle.folder}` judges it again.")
+    gate = ExperimentPlan.model_validate(head.plan).gate
+    judgements = judge_experiment(head, records, gate, today=today())
+    code = show_judgements(
+        head, judgements, records, judged=gate is not None, tell=output.tell, width=output.width
+    )
+    if ending is Ending.COMPLETE and head.plan["experiment"]["aa"]:
+        _keep_floors(head, judgements, output)
+    output.tell(f"The bundle is {bundle.folder}: `envdyno gate {bundle.folder}` judges it again.")
+    for line in _of_ending(ending, head, records, bundle):
+        output.tell(line)
     if ending is Ending.INTERRUPTED:
-        tell(f"Interrupted; carry it on with --resume {bundle.folder}.")
         return ExitCode.INTERRUPTED
-    return code
+    return ExitCode.INCOMPARABLE if ending is Ending.SIDE_CHANGED else code
 
 
-def _keep_floors(one: Judgement, tell: Callable[[str], None]) -> None:
-    try:
-        tell(f"Noise floors of this machine are kept in {keep_floors(measure_noise_floors(one.evidence))}.")
-    except (OSError, ValueError) as error:
-        tell(f"! The noise floors cannot be kept: {error}")
+def _of_ending(
+    ending: Ending, head: ExperimentRecord, records: Sequence[RunRecord], bundle: Bundle
+) -> Iterable[str]:
+    """Return what is to be said of an experiment that did not do all that was planned."""
+    if ending is Ending.COMPLETE:
+        return []
+    if ending is Ending.BUDGET:
+        budget = format_duration(head.plan["experiment"]["budget"] or 0.0)
+        return [f"The time budget of {budget} is spent; the pairs left out can be made: {_resume(bundle)}"]
+    if ending is Ending.INTERRUPTED:
+        return [f"Interrupted; carry it on: {_resume(bundle)}"]
+    failure = records[-1].failure
+    reason = failure.message if failure else "a side is not what it was."
+    return [f"envdyno: {line}" if not number else line for number, line in enumerate(reason.splitlines())]
+
+
+def _resume(bundle: Bundle) -> str:
+    return f"envdyno ab --resume {bundle.folder}"
+
+
+def _keep_floors(head: ExperimentRecord, judgements: Sequence[Judgement], output: AbOutput) -> None:
+    for one in judgements[:1]:
+        try:
+            path = keep_floors(measure_noise_floors(one.evidence), head.experiment_id)
+            output.tell(f"The noise floors of this machine are kept in {path}.")
+        except (OSError, ValueError) as error:
+            output.tell(f"! The noise floors cannot be kept: {error}")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
-import click
-
+from envdyno.cli.console import stdout_line
 from envdyno.cli.judged import show_judgements
-from envdyno.launch.floor_store import read_floors
-from envdyno.launch.judging import gate_of, judge_experiment, today
+from envdyno.launch.judging import judge_experiment, plan_of, today
 from envdyno.plan.read_plan import load_plan
 from envdyno.plan.sections import GateSection
 from envdyno.plan.usage_error import UsageError
@@ -25,8 +24,9 @@ def judge_again(
     head = bundle.experiment()
     section = _section(head, min_ratio, rule, plan_file, allow_dirty)
     records = list(bundle.records())
-    judgements = judge_experiment(head, records, section, floors=read_floors(), today=today())
-    return show_judgements(head, judgements, judged=True, tell=click.echo)
+    judgements = judge_experiment(head, records, section, today=today())
+    width = shutil.get_terminal_size((100, 24)).columns
+    return show_judgements(head, judgements, records, judged=True, tell=stdout_line, width=width)
 
 
 def _section(
@@ -37,7 +37,7 @@ def _section(
     allow_dirty: bool,
 ) -> GateSection:
     """Return the gate to judge by: the plan file's, else the experiment's, with what the flags change."""
-    planned = load_plan(plan_file).plan.gate if plan_file is not None else gate_of(head)
+    planned = plan_of(head).gate if plan_file is None else load_plan(plan_file).plan.gate
     if plan_file is not None and planned is None:
         raise UsageError(f"{plan_file} has no [gate].")
     changes: dict[str, Any] = {"min_ratio": min_ratio, "rule": rule, "allow_dirty": allow_dirty or None}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -21,7 +20,4 @@ def plan(**arguments: Any) -> None:
     with refusing():
         from envdyno.cli.plan_verbs import show_plan
 
-        cases = arguments["cases"]
-        if arguments["plan_file"] is None and len(cases) == 1 and cases[0].endswith(".toml"):
-            arguments |= {"plan_file": Path(cases[0]), "cases": ()}
         show_plan(load(arguments))

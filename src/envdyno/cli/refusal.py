@@ -15,7 +15,19 @@ from envdyno.plan.plan_error import PlanError
 from envdyno.plan.usage_error import UsageError
 from envdyno.record.bundle import BundleError
 from envdyno.record.journal import JournalError
-from envdyno.sides.problems import SideError
+from envdyno.sides.problems import SideError, SideProblem
+
+CANNOT_BE_COMPARED = frozenset(
+    {
+        SideProblem.SAME_CODE,
+        SideProblem.ORIGIN,
+        SideProblem.CHANGED,
+        SideProblem.PACKAGES,
+        SideProblem.DEPENDENCY,
+        SideProblem.SHARED_CACHE,
+    }
+)
+"""The sides are there, and are not what a comparison needs; all else is that one cannot be had."""
 
 
 class Refusal(click.ClickException):
@@ -36,13 +48,10 @@ def refusing() -> Iterator[None]:
     except Interrupted as interrupted:
         click.echo(f"envdyno: {interrupted}", err=True)
         raise click.exceptions.Exit(ExitCode.INTERRUPTED) from None
-    except (
-        UsageError,
-        PlanError,
-        JournalError,
-        BundleError,
-        ScratchError,
-        SideError,
-        PlacementError,
-    ) as error:
+    except SideError as error:
+        if error.problem not in CANNOT_BE_COMPARED:
+            raise Refusal(str(error)) from error
+        click.echo(f"envdyno: {error}", err=True)
+        raise click.exceptions.Exit(ExitCode.INCOMPARABLE) from None
+    except (UsageError, PlanError, JournalError, BundleError, ScratchError, PlacementError) as error:
         raise Refusal(str(error)) from error

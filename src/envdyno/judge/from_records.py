@@ -19,8 +19,10 @@ from envdyno.judge.evidence import (
     SideEvidence,
     WorkValue,
 )
+from envdyno.judge.phase_tree import REMAINDER
 from envdyno.record.experiment import ExperimentRecord, SideRecord
 from envdyno.record.run_record import RunRecord
+from envdyno.record.status import Status
 
 MACHINE_FIELDS = (
     "cpu_model",
@@ -43,9 +45,11 @@ HELD_OPEN = ("python",)
 
 def machine_key(record: RunRecord) -> str | None:
     """Return a key of the machine and of what may be used of it; ``None`` without a fingerprint."""
-    if record.fingerprint is None:
-        return None
-    identity = record.fingerprint.identity
+    return None if record.fingerprint is None else key_of_machine(record.fingerprint.identity)
+
+
+def key_of_machine(identity: Mapping[str, Any]) -> str:
+    """Return the same key from the identity in a fingerprint."""
     text = json.dumps({name: identity.get(name) for name in MACHINE_FIELDS}, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -64,12 +68,14 @@ def experiment_evidence(
     roles = {base: Side.BASE, other: Side.HEAD}
     own = [record for record in records if record.experiment and record.experiment.side in roles]
     plan = head.plan["experiment"]
+    planned_pairs = int(str(plan["pairs"]).partition("..")[0])
+    elsewhere = several_machines(own)
     cases = tuple(
         CaseEvidence(
             case=case,
-            runs=tuple(_samples(own, case, roles)),
-            planned_pairs=int(str(plan["pairs"]).partition("..")[0]),
-            not_aligned=head.misaligned.get(case),
+            runs=tuple(_samples(own, case, roles, planned_pairs)),
+            planned_pairs=planned_pairs,
+            not_aligned=head.misaligned.get(case) or elsewhere,
         )
         for case in head.cases
     )
@@ -88,15 +94,33 @@ def experiment_evidence(
     )
 
 
+def several_machines(records: Iterable[RunRecord]) -> str | None:
+    """Return in which fields the machines of an experiment's runs differ; ``None`` where all are one."""
+    identities = [record.fingerprint.identity for record in records if record.fingerprint]
+    parts = []
+    for name in MACHINE_FIELDS:
+        values = dict.fromkeys(json.dumps(identity.get(name), sort_keys=True) for identity in identities)
+        if len(values) > 1:
+            parts.append(f"{name} is {' or '.join(values)}")
+    if not parts:
+        return None
+    return f"its runs were made on different machines, or under different limits ({'; '.join(parts)})"
+
+
 def seconds(stamp: str) -> float:
     """Return a time stamp in Unix time."""
     return datetime.fromisoformat(stamp).timestamp()
 
 
-def _samples(records: Iterable[RunRecord], case: str, roles: Mapping[str, Side]) -> Iterator[RunSample]:
+def _samples(
+    records: Iterable[RunRecord], case: str, roles: Mapping[str, Side], planned_pairs: int
+) -> Iterator[RunSample]:
+    """Yield the runs of a case. A pair that was only to be made if needed, and was not, is no missing one."""
     for record in records:
         entry = record.experiment
-        if entry is not None and entry.case == case:
+        if entry is None or entry.case != case:
+            continue
+        if record.status is not Status.SKIPPED or entry.pair <= planned_pairs:
             yield run_sample(record, roles[entry.side])
 
 
@@ -112,13 +136,14 @@ def run_sample(record: RunRecord, side: Side) -> RunSample:
     found = record.throughput
     kind = RunKind(record.case.timing)
     step_ms, step_cpu_ms = _step_ms(record)
+    status, reason = _status(record, kind)
     return RunSample(
         case=entry.case,
         side=side,
         pair=entry.pair - 1,
         position=entry.position,
         started_at_s=seconds(record.started_at),
-        status=RunStatus(record.status.value),
+        status=status,
         kind=kind,
         attempt=entry.attempt,
         transitions_per_s=found.transitions_per_s if found and found.transitions_per_s > 0 else None,
@@ -134,8 +159,16 @@ def run_sample(record: RunRecord, side: Side) -> RunSample:
         phases_ms=phase_times(record, "ms_per_step"),
         phases_cpu_ms=phase_times(record, "cpu_ms_per_step"),
         work=work_facts(record),
-        reason=record.failure.message if record.failure else None,
+        reason=reason,
     )
+
+
+def _status(record: RunRecord, kind: RunKind) -> tuple[RunStatus, str | None]:
+    """Return how a run ended, and why where not well. A window without a step gives nothing to judge."""
+    rate = record.throughput.transitions_per_s if record.throughput else 0.0
+    if record.status is Status.OK and kind is RunKind.THROUGHPUT and rate <= 0:
+        return RunStatus.INVALID, "no transition was completed in its window"
+    return RunStatus(record.status.value), record.failure.message if record.failure else None
 
 
 def _step_ms(record: RunRecord) -> tuple[float | None, float | None]:
@@ -164,18 +197,26 @@ def _series(record: RunRecord) -> tuple[float, ...] | None:
 
 
 def phase_times(record: RunRecord, field: str) -> dict[str, float] | None:
-    """Return one time of every timed phase by path; ``None`` for a run whose phases were not timed."""
+    """Return one figure of every timed phase by path; ``None`` for a run whose phases were not timed.
+
+    A phase that no timer covers has no figure. What is timed inside it moves to its parent, under both
+    names: ``env_step/step_core.physics``.
+    """
     if record.phases is None:
         return None
     times: dict[str, float] = {}
 
-    def gather(nodes: Sequence[Mapping[str, Any]]) -> None:
+    def gather(nodes: Sequence[Mapping[str, Any]], parent: str, prefix: str) -> None:
         for node in nodes:
+            name = f"{node['name']} (phase)" if node["name"] == REMAINDER else node["name"]
+            path = f"{parent}{prefix}{name}"
             if node.get(field) is not None:
-                times[node["path"]] = node[field]
-            gather(node["children"])
+                times[path] = node[field]
+                gather(node["children"], f"{path}/", "")
+            else:
+                gather(node["children"], parent, f"{prefix}{name}.")
 
-    gather(record.phases["phases"])
+    gather(record.phases["phases"], "", "")
     return times or None
 
 

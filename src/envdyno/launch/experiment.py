@@ -1,7 +1,7 @@
 """Runs an experiment: every planned run in order, each recorded when it ends, until all is decided.
 
-What is settled stays settled: a run with a final record is never made again, so that an experiment can be
-killed at any moment and carried on.
+Nothing here starts a process: an :class:`Executor` makes one run. What is settled stays settled: a run with
+a final record is never made again, so that an experiment can be killed at any moment and carried on.
 """
 
 from __future__ import annotations
@@ -10,25 +10,16 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from envdyno.launch.canary import canary_per_s
-from envdyno.launch.measure import prepare
-from envdyno.launch.planned import entry_of, request_of, skipped_record
-from envdyno.launch.quiet import wait_until_idle
-from envdyno.launch.run import execute
-from envdyno.launch.run_record import make_record
-from envdyno.launch.session import Session
-from envdyno.plan.command_line import run_arguments
+from envdyno.launch.failure import Interrupted
+from envdyno.launch.history import FAILED, History
 from envdyno.plan.expand import Need, PlannedRun
-from envdyno.plan.experiment import ExperimentPlan
-from envdyno.record.journal import Journal
+from envdyno.record.experiment import ExperimentEntry
 from envdyno.record.run_record import RunRecord
 from envdyno.record.status import Status
-from envdyno.sides.prepared import PreparedSide
-from envdyno.sides.proof import require_unchanged
 
-FAILED = (Status.FAILED, Status.TIMEOUT, Status.KILLED, Status.INVALID)
+OUT_OF_TIME = "The time budget was spent before this pair began."
 
 
 class Ending(str, Enum):
@@ -37,147 +28,175 @@ class Ending(str, Enum):
     COMPLETE = "complete"
     """Everything planned was done, or nothing more could be decided."""
     BUDGET = "budget"
+    """Pairs were left out for lack of time; more time and ``--resume`` makes them."""
     INTERRUPTED = "interrupted"
+    SIDE_CHANGED = "side_changed"
+    """A side is not what it was, or did not run its own code."""
 
 
-class Undecided(Protocol):
-    """Asks the judge which cases more pairs could still decide."""
+class Made(NamedTuple):
+    """A run that was made, well or not."""
 
-    def __call__(self, records: Sequence[RunRecord]) -> frozenset[str]:
-        """Return the names of these cases."""
+    record: RunRecord
+    canary_per_s: float | None = None
+    disturbed: bool = False
+    """Foreign load above the limit."""
+    folder: str | None = None
+    side_changed: bool = False
+    """The side is not what it was before the first run; nothing more may be measured."""
+
+
+class Executor(Protocol):
+    """Makes planned runs."""
+
+    def make(self, run: PlannedRun, attempt: int, canary_of_pair: float | None) -> Made:
+        """Make one run in fresh processes.
+
+        Args:
+            run: what to run.
+            attempt: 0 for the first try.
+            canary_of_pair: the canary's speed beside the run that this one is paired with, if it was made.
+
+        Raises:
+            Interrupted: the user asked to end before the run began.
+        """
+
+    def skip(self, run: PlannedRun, reason: str) -> RunRecord:
+        """Return the record of a run that is not made."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long to go on, and how often to try again."""
+
+    budget_s: float | None = None
+    """No pair begins later than this after the start; counted anew when an experiment is resumed."""
+    retries: int = 0
+    """Of a failed run."""
+    disturbed_repeats: int = 0
 
 
 @dataclass
 class Hooks:
     """What an experiment tells as it goes."""
 
-    begin: Callable[[PlannedRun, int, int], None] = lambda _run, _done, _total: None
-    """A planned run begins: run, planned runs settled so far, planned runs at most."""
+    begin: Callable[[PlannedRun, int, int], None] = lambda _run, _settled, _planned: None
+    """A run begins; how many planned runs are settled, and how many there are at most."""
     end: Callable[[RunRecord], None] = lambda _record: None
-    finish_after_this: Callable[[], bool] = lambda: False
-    """Whether the user has asked to end after the run in hand."""
+    asked_to_end: Callable[[], bool] = lambda: False
+    """Whether the user wants no further run to begin."""
 
 
 @dataclass
 class Experiment:
     """An experiment that is being run."""
 
-    plan: ExperimentPlan
     runs: Sequence[PlannedRun]
-    sides: Mapping[str, PreparedSide]
-    not_measured: Mapping[str, str]
+    executor: Executor
+    keep: Callable[[RunRecord], None]
+    """Writes a record; it is on the disk when this returns."""
+    limits: Limits = Limits()
+    not_measured: Mapping[str, str] = field(default_factory=dict)
     """Cases that are not measured, and why."""
-    session: Session
-    journal: Journal
-    undecided: Undecided
+    decided: Callable[[Sequence[RunRecord]], Mapping[str, str]] = lambda _records: {}
+    """Asks the judge for which cases further pairs would change nothing, and why."""
     hooks: Hooks = field(default_factory=Hooks)
-    records: list[RunRecord] = field(default_factory=list)
-    """All records so far, those of an earlier session included."""
+    history: History = field(default_factory=History)
+    clock: Callable[[], float] = time.monotonic
 
     def run_all(self) -> Ending:
         """Make every planned run that is not settled yet.
 
         Raises:
-            SideError: the code of a side was changed meanwhile.
             JournalError: a record cannot be written; earlier ones are safe.
         """
-        began = time.monotonic()
-        settled = {
-            record.experiment.planned_id
-            for record in self.records
-            if record.experiment is not None and record.experiment.final
-        }
-        open_cases: frozenset[str] | None = None
-        round_of: int | None = None
+        began = self.clock()
+        left_out = False
+        judged: tuple[int, Mapping[str, str]] | None = None
         for run in self.runs:
-            if run.id in settled:
+            if run.id in self.history.settled:
                 continue
-            if run.need is Need.IF_UNDECIDED and run.pair != round_of:
-                round_of = run.pair
-                open_cases = self.undecided(self.records)
-            reason = self._why_not(run, open_cases)
+            if self.hooks.asked_to_end():
+                return Ending.INTERRUPTED
+            if run.need is Need.IF_UNDECIDED and (judged is None or judged[0] != run.pair):
+                judged = run.pair, self.decided(self.history.records)
+            reason = self._why_not(run, {} if judged is None else judged[1])
             if reason is not None:
-                self._skip(run, reason)
-            elif self._out_of_time(began, run):
-                return self._end_by_budget(settled)
-            elif not self._settle(run, len(settled)):
-                return Ending.INTERRUPTED
-            settled.add(run.id)
-            if self.hooks.finish_after_this():
-                return Ending.INTERRUPTED
-        return Ending.COMPLETE
+                self._skip(run, reason, final=True)
+            elif self._is_late(run, began):
+                left_out = True
+                self._skip(run, OUT_OF_TIME, final=False)
+            elif (ending := self._settle(run)) is not None:
+                return ending
+        return Ending.BUDGET if left_out else Ending.COMPLETE
 
-    def _why_not(self, run: PlannedRun, open_cases: frozenset[str] | None) -> str | None:
+    def _why_not(self, run: PlannedRun, decided: Mapping[str, str]) -> str | None:
         if run.case in self.not_measured:
             return self.not_measured[run.case]
-        if run.need is Need.IF_UNDECIDED and open_cases is not None and run.case not in open_cases:
-            return "More pairs are not needed: the case is decided."
-        return None
+        if (given_up := self.history.given_up(run)) is not None:
+            return given_up
+        return decided.get(run.case) if run.need is Need.IF_UNDECIDED else None
 
-    def _out_of_time(self, began: float, run: PlannedRun) -> bool:
+    def _is_late(self, run: PlannedRun, began: float) -> bool:
         """Return whether the budget is spent. A pair that was begun is completed."""
-        budget = self.plan.experiment.budget
-        return budget is not None and run.position == 0 and time.monotonic() - began > budget
+        budget_s = self.limits.budget_s
+        return budget_s is not None and self.clock() - began > budget_s and not self.history.is_begun(run)
 
-    def _end_by_budget(self, settled: set[str]) -> Ending:
-        for run in self.runs:
-            if run.id not in settled:
-                self._skip(run, "The time budget was spent before this run.")
-        return Ending.BUDGET
+    def _skip(self, run: PlannedRun, reason: str, *, final: bool) -> None:
+        if final or not self.history.was_skipped(run, reason):
+            record = self.executor.skip(run, reason)
+            entry = _entry(run, attempt=self.history.attempts(run), final=final)
+            self._keep(record.model_copy(update={"experiment": entry}))
 
-    def _skip(self, run: PlannedRun, reason: str) -> None:
-        request = request_of(self.plan, run, self.sides[run.side])
-        self._keep(skipped_record(request, prepare(request), entry_of(run, attempt=0, final=True), reason))
-
-    def _settle(self, run: PlannedRun, done: int) -> bool:
-        """Make one planned run, repeated where it was disturbed or failed; return false when interrupted."""
-        experiment = self.plan.experiment
-        repeats, retries, attempt = experiment.disturbed_repeats, experiment.retries, self._attempts(run)
+    def _settle(self, run: PlannedRun) -> Ending | None:
+        """Make one planned run, again where it failed or was disturbed, until it is settled."""
         while True:
-            self.hooks.begin(run, done, len(self.runs))
-            record = self._make(run, attempt, repeats, retries)
-            self._keep(record)
-            if record.status is Status.INTERRUPTED:
-                return False
-            if record.experiment is None or record.experiment.final:
-                return True
-            attempt += 1
-            if record.status in FAILED:
-                retries -= 1
-            else:
-                repeats -= 1
+            if self.hooks.asked_to_end():
+                return Ending.INTERRUPTED
+            self.hooks.begin(run, len(self.history.settled), len(self.runs))
+            attempt = self.history.attempts(run)
+            try:
+                made = self.executor.make(run, attempt, self.history.canary_of_pair(run))
+            except Interrupted:
+                return Ending.INTERRUPTED
+            interrupted = made.record.status is Status.INTERRUPTED
+            final = not (interrupted or made.side_changed or self._again(run, made))
+            self._keep(_placed(made, run, attempt, final))
+            if interrupted:
+                return Ending.INTERRUPTED
+            if made.side_changed:
+                return Ending.SIDE_CHANGED
+            if final:
+                return None
 
-    def _attempts(self, run: PlannedRun) -> int:
-        """Return how often the run was tried in earlier sessions."""
-        return sum(
-            1
-            for record in self.records
-            if record.experiment is not None and record.experiment.planned_id == run.id
-        )
-
-    def _make(self, run: PlannedRun, attempt: int, repeats: int, retries: int) -> RunRecord:
-        side = self.sides[run.side]
-        require_unchanged(side)
-        request = request_of(self.plan, run, side)
-        site = prepare(request)
-        wait_s = self.plan.experiment.wait_idle
-        if wait_s is not None:
-            wait_until_idle(site.chosen_cpus, request.foreign_load_limit_cores, wait_s)
-        canary = canary_per_s()
-        outcome = execute(request, site, self.session)
-        record = make_record(outcome, run_arguments(request))
-        disturbed = (
-            record.machine is not None
-            and record.machine.foreign_cores_chosen > request.foreign_load_limit_cores
-        )
-        again = (record.status in FAILED and retries > 0) or (
-            record.status is Status.OK and disturbed and repeats > 0
-        )
-        final = record.status is not Status.INTERRUPTED and not again
-        entry = entry_of(run, attempt=attempt, final=final, disturbed=disturbed, canary_per_s=canary)
-        return record.model_copy(update={"experiment": entry})
+    def _again(self, run: PlannedRun, made: Made) -> bool:
+        """Return whether a run is to be repeated: for its failure, or for the load; never for its figures."""
+        if made.record.status in FAILED:
+            return self.history.failures(run) < self.limits.retries
+        return made.disturbed and self.history.disturbed(run) < self.limits.disturbed_repeats
 
     def _keep(self, record: RunRecord) -> None:
-        self.journal.append(record)
-        self.records.append(record)
+        self.keep(record)
+        self.history.add(record)
         self.hooks.end(record)
+
+
+def _placed(made: Made, run: PlannedRun, attempt: int, final: bool) -> RunRecord:
+    """Return the record with its place in the experiment."""
+    entry = _entry(run, attempt=attempt, final=final)
+    told = {"disturbed": made.disturbed, "canary_per_s": made.canary_per_s, "folder": made.folder}
+    return made.record.model_copy(update={"experiment": entry.model_copy(update=told)})
+
+
+def _entry(run: PlannedRun, *, attempt: int, final: bool) -> ExperimentEntry:
+    return ExperimentEntry(
+        planned_id=run.id,
+        case=run.case,
+        side=run.side,
+        pair=run.pair,
+        position=run.position,
+        attempt=attempt,
+        final=final,
+        disturbed=False,
+        canary_per_s=None,
+    )

@@ -43,6 +43,12 @@ def fingerprint(outcome: RunOutcome, case: CaseRecord) -> tuple[Fingerprint, dic
     return Fingerprint(identity=identity, context=context, volatile=volatile), absent
 
 
+def machine_identity(site: Site) -> dict[str, Any]:
+    """Return what has to match before figures from two runs may be put together: machine and limits."""
+    facts, _absent = read_facts()
+    return {**facts[FactClass.IDENTITY], **_topology(site)}
+
+
 def _topology(site: Site) -> dict[str, Any]:
     """Return the parts of topology and limits that have to match before figures are compared."""
     limits = site.limits

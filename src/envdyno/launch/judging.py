@@ -1,11 +1,16 @@
-"""From a bundle to its verdicts: the judge's functions put together for one experiment."""
+"""From a bundle to its verdicts: the judge's functions put together for one experiment.
+
+The same bundle, gate and day give the same verdicts everywhere, for all that they rest on is in the bundle,
+the machine's noise floors of the time included.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timezone
-from typing import Any
+
+from pydantic import ValidationError
 
 from envdyno.judge.attribution import Attribution, Clock, attribute
 from envdyno.judge.evidence import ExperimentEvidence
@@ -13,10 +18,12 @@ from envdyno.judge.from_records import experiment_evidence
 from envdyno.judge.gate import GateReport, gate
 from envdyno.judge.gate_rule import GateException, GateRule, Rule
 from envdyno.judge.looks import LookSchedule
-from envdyno.judge.noise_floor import NoiseFloors
-from envdyno.plan.quantities import parse_pairs
+from envdyno.judge.noise_floor import NoiseFloor, NoiseFloors
+from envdyno.plan.experiment import ExperimentPlan
 from envdyno.plan.sections import GateSection
+from envdyno.record.bundle import BundleError
 from envdyno.record.experiment import ExperimentRecord
+from envdyno.record.fault_text import fault_text
 from envdyno.record.run_record import RunRecord
 
 
@@ -30,35 +37,76 @@ class Judgement:
     attributions: tuple[Attribution, ...]
 
 
+def plan_of(head: ExperimentRecord) -> ExperimentPlan:
+    """Return the plan of an experiment.
+
+    Raises:
+        BundleError: what the bundle holds is no plan.
+    """
+    try:
+        return ExperimentPlan.model_validate(head.plan)
+    except ValidationError as error:
+        raise BundleError(f"The plan in the bundle cannot be used. {fault_text(error)}") from error
+
+
 def judge_experiment(
-    head: ExperimentRecord,
-    records: Sequence[RunRecord],
-    gate_section: GateSection | None,
-    *,
-    floors: NoiseFloors,
-    today: date,
+    head: ExperimentRecord, records: Sequence[RunRecord], gate_section: GateSection | None, *, today: date
 ) -> list[Judgement]:
     """Judge every side of an experiment against its first one.
 
     Args:
         head: the head of the bundle.
         records: all records of it.
-        gate_section: the gate; ``None`` takes the usual one, for the figures.
-        floors: known noise floors.
+        gate_section: the gate. ``None`` takes the usual one for the figures, and allows uncommitted changes,
+            for nothing is decided by it.
         today: decides which exceptions have expired.
+
+    Raises:
+        BundleError: head and records do not fit together.
     """
-    base, *others = [side.name for side in head.sides]
-    rule = gate_rule(gate_section or GateSection())
-    schedule = look_schedule(head.plan)
-    judgements = []
-    for other in others:
-        evidence = experiment_evidence(head, records, base, other)
-        report = gate(
-            evidence, rule, today=today, floors=floors, schedule=schedule, expected_cases=head.cases
-        )
-        found = [attribute(case, clock) for case in evidence.cases for clock in Clock]
-        judgements.append(Judgement(other, evidence, report, tuple(one for one in found if one is not None)))
-    return judgements
+    plan = plan_of(head)
+    rule = gate_rule(gate_section or GateSection(allow_dirty=True))
+    schedule = look_schedule(plan)
+    try:
+        base, *others = [side.name for side in head.sides]
+        floors = NoiseFloors(tuple(NoiseFloor(**body) for body in head.noise_floors))
+        return [
+            _judge(experiment_evidence(head, records, base, other), other, rule, floors, schedule, today)
+            for other in others
+        ]
+    except (KeyError, TypeError, ValueError) as error:
+        raise BundleError(f"The bundle does not fit together: {error!r}.") from error
+
+
+def _judge(
+    evidence: ExperimentEvidence,
+    other: str,
+    rule: GateRule,
+    floors: NoiseFloors,
+    schedule: LookSchedule | None,
+    today: date,
+) -> Judgement:
+    expected = tuple(case.case for case in evidence.cases)
+    report = gate(evidence, rule, today=today, floors=floors, schedule=schedule, expected_cases=expected)
+    found = [attribute(case, clock) for case in evidence.cases for clock in Clock]
+    return Judgement(other, evidence, report, tuple(one for one in found if one is not None))
+
+
+def decided_cases(
+    head: ExperimentRecord, records: Sequence[RunRecord], gate_section: GateSection | None
+) -> Mapping[str, str]:
+    """Return the cases that no further pair would change, and why in a sentence each."""
+    reports = [one.report for one in judge_experiment(head, records, gate_section, today=today())]
+    wanted = {case for report in reports for case in report.wants_pairs}
+    decided: dict[str, list[str]] = {}
+    for report in reports:
+        for case in report.cases:
+            decided.setdefault(case.case, []).append(f"{case.verdict.name} ({case.code.name})")
+    return {
+        case: f"No further pair is needed: the verdict is {' and '.join(dict.fromkeys(verdicts))}."
+        for case, verdicts in decided.items()
+        if case not in wanted
+    }
 
 
 def today() -> date:
@@ -88,15 +136,9 @@ def gate_rule(section: GateSection) -> GateRule:
     )
 
 
-def gate_of(head: ExperimentRecord) -> GateSection | None:
-    """Return the gate that an experiment was planned with."""
-    body: dict[str, Any] | None = head.plan.get("gate")
-    return None if body is None else GateSection.model_validate(body, strict=False)
-
-
-def look_schedule(plan: dict[str, Any]) -> LookSchedule | None:
+def look_schedule(plan: ExperimentPlan) -> LookSchedule | None:
     """Return the looks that an experiment was planned with; ``None`` for a fixed number of pairs."""
-    pairs = parse_pairs(plan["experiment"]["pairs"])
+    pairs = plan.experiment.pairs
     if pairs.minimum == pairs.maximum:
         return None
     return LookSchedule.adaptive(pairs.minimum, pairs.maximum)

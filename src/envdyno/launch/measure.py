@@ -60,13 +60,13 @@ class Description:
     """Distributions, origins of the modules under test, interpreter."""
 
 
-def describe(request: RunRequest, session: Session) -> Description:
-    """Build a workload, let it take one step, and return what it is.
+def describe(request: RunRequest, session: Session, name: str | None = None) -> Description:
+    """Build a workload, let it take one step, and return what it is; ``name`` as in :func:`execute`.
 
     Raises:
         UsageError: it cannot be built; the sentence says why.
     """
-    outcome: RunOutcome = execute(request, prepare(request), session, Purpose.DESCRIBE)
+    outcome: RunOutcome = execute(request, prepare(request), session, Purpose.DESCRIBE, name)
     if outcome.interrupted_by is not None:
         raise Interrupted(outcome.interrupted_by)
     if outcome.failure is not None:

@@ -6,19 +6,22 @@ side's caches, so that no measured run is the first of its side.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from envdyno.agent.job import Timing
 from envdyno.agent.measure.origin import Origin
+from envdyno.launch.disturbance import disturbances
 from envdyno.launch.measure import Description, describe
-from envdyno.launch.planned import request_of
+from envdyno.launch.planned_runs import request_of
 from envdyno.launch.session import Session
+from envdyno.launch.site import Site
 from envdyno.plan.expand import PlannedRun
 from envdyno.plan.experiment import ExperimentPlan
 from envdyno.plan.usage_error import UsageError
 from envdyno.sides.prepared import PreparedSide
-from envdyno.sides.problems import SideError
 from envdyno.sides.proof import require_distinct, require_proof
 
 MUST_AGREE = (
@@ -32,6 +35,11 @@ MUST_AGREE = (
     "threads",
 )
 """Parts of a workload's specification that have to be equal before a ratio means anything."""
+MAY_BE_ASKED = frozenset({"threads", "episode_limit_steps"})
+"""Of these, what may differ where an option of the same name differs between the sides: that is asked."""
+TOLD_BEFORE = frozenset({"governor", "CPU quota", "NUMA balancing", "load on the chosen CPUs", "steal"})
+"""Disturbances that are worth a word before an experiment; the others are as usual on most machines."""
+LOAD_SAMPLE_S = 0.5
 
 
 @dataclass
@@ -46,6 +54,7 @@ class Preflight:
     """Cases whose sides cannot be compared, and why."""
     cannot_run: dict[str, str] = field(default_factory=dict)
     """Cases that a side could not build, and why."""
+    notices: tuple[str, ...] = ()
 
 
 def check_before(
@@ -58,7 +67,9 @@ def check_before(
     """Build every case on every side once.
 
     Raises:
-        UsageError: no case can be built, or a side does not load its own code, or loads the other side's.
+        UsageError: no case can be built.
+        SideError: a side does not load its own code, or loads that of the other side.
+        Interrupted: the user asked to end.
     """
     found = Preflight()
     origins: dict[str, list[Origin]] = {name: [] for name in sides}
@@ -68,15 +79,14 @@ def check_before(
         begin(run)
         side = sides[run.side]
         try:
-            description = describe(request_of(plan, run, side), session)
+            description = _describe(plan, run, side, session)
         except UsageError as error:
-            found.cannot_run[run.case] = f"Side {run.side} cannot build it: {error}"
+            found.cannot_run[run.case] = f"Side {run.side} cannot build it. {error}"
             continue
         found.specs[run.case, run.side] = description.spec
         _merge_loaded(found, run.side, description)
         own = [Origin.from_json(body) for body in description.loaded.get("origins", ())]
-        named = tuple(description.spec.get("modules_under_test") or ())
-        _prove(lambda side=side, own=own, named=named: require_proof(side, own, named))  # type: ignore[misc]
+        require_proof(side, own, tuple(description.spec.get("modules_under_test") or ()))
         origins[run.side] += own
     cases = dict.fromkeys(run.case for run in runs)
     if len(found.cannot_run) == len(cases):
@@ -84,10 +94,7 @@ def check_before(
             "No case can be run. " + " ".join(f"{case}: {why}" for case, why in found.cannot_run.items())
         )
     _compare_sides(plan, sides, origins)
-    for case in cases.keys() - found.cannot_run.keys():
-        difference = spec_differences({side: found.specs[case, side] for side in sides})
-        if difference:
-            found.misaligned[case] = difference
+    found.misaligned = misaligned_cases(found.specs, sides, cases.keys() - found.cannot_run.keys())
     return found
 
 
@@ -99,11 +106,30 @@ def first_of_each(runs: Sequence[PlannedRun]) -> list[PlannedRun]:
     return list(chosen.values())
 
 
+def machine_notices(site: Site, sample_s: float = LOAD_SAMPLE_S) -> Iterator[str]:
+    """Yield what disturbs measuring on this machine right now, and what to do about it."""
+    for one in disturbances(site, sample_s=sample_s):
+        if one.advice and one.name in TOLD_BEFORE:
+            yield f"{one.name}: {one.found}. {one.advice}"
+
+
+def _describe(plan: ExperimentPlan, run: PlannedRun, side: PreparedSide, session: Session) -> Description:
+    """Build a case once. Where probes are asked for, they are put in place too, to find a wrong one now."""
+    request = request_of(plan, run, side, Path.cwd())
+    if request.probes and plan.experiment.attribution_pairs:
+        request = request.model_copy(update={"timing": Timing.ATTRIBUTION})
+    return describe(request, session, name=f"preflight-{run.id}")
+
+
 def _merge_loaded(found: Preflight, side: str, description: Description) -> None:
     before = found.loaded.get(side, {})
     merged = dict(before.get("distributions", {})) | dict(description.loaded.get("distributions", {}))
     origins = {body["module"]: body for body in before.get("origins", ())}
-    origins |= {body["module"]: body for body in description.loaded.get("origins", ())}
+    origins |= {
+        body["module"]: body
+        for body in description.loaded.get("origins", ())
+        if body["loaded"] or body["module"] not in origins
+    }
     found.loaded[side] = {"distributions": merged, "origins": list(origins.values())}
 
 
@@ -114,28 +140,51 @@ def _compare_sides(
         return
     first, *others = sides.values()
     for other in others:
-        _prove(
-            lambda other=other: require_distinct(first, origins[first.name], other, origins[other.name])  # type: ignore[misc]
-        )
+        require_distinct(first, origins[first.name], other, origins[other.name])
 
 
-def _prove(proof: Callable[[], None]) -> None:
-    try:
-        proof()
-    except SideError as error:
-        raise UsageError(str(error)) from error
+def misaligned_cases(
+    specs: Mapping[tuple[str, str], Mapping[str, Any]],
+    sides: Mapping[str, PreparedSide],
+    cases: Collection[str],
+) -> dict[str, str]:
+    """Return the cases whose sides have other specifications, and how they differ."""
+    asked = frozenset(
+        name for name in MAY_BE_ASKED if len({repr(side.options.get(name)) for side in sides.values()}) > 1
+    )
+    found = {case: spec_differences({side: specs[case, side] for side in sides}, asked) for case in cases}
+    return {case: difference for case, difference in found.items() if difference is not None}
 
 
-def spec_differences(specs: Mapping[str, Mapping[str, Any]]) -> str | None:
+def spec_differences(
+    specs: Mapping[str, Mapping[str, Any]], asked: Collection[str] = frozenset()
+) -> str | None:
     """Return in words where the specifications of the sides differ; ``None`` where they agree.
+
+    Args:
+        specs: by side, the first being the one that the others are compared with.
+        asked: names that are meant to differ.
 
     What one side does not tell is no difference.
     """
     (base, first), *others = specs.items()
     parts = [
-        f"{name} is {first.get(name)} on {base} and {spec.get(name)} on {side}"
+        f"{name} is {_shown(first[name])} on {base} and {_shown(spec[name])} on {side}"
         for side, spec in others
         for name in MUST_AGREE
-        if first.get(name) is not None and spec.get(name) is not None and first[name] != spec[name]
+        if name not in asked
+        and first.get(name) is not None
+        and spec.get(name) is not None
+        and first[name] != spec[name]
     ]
     return "; ".join(parts) or None
+
+
+def _shown(value: Any) -> str:
+    """Write an array's specification as one would say it."""
+    if isinstance(value, Mapping) and "shape" in value:
+        bounds = "" if value.get("low") is None else f" in [{value['low']}, {value['high']}]"
+        return f"{value.get('dtype')}{list(value['shape'])}{bounds}"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{name}: {_shown(part)}" for name, part in value.items()) + "}"
+    return str(value)

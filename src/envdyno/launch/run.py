@@ -65,18 +65,23 @@ class RunOutcome:
 
 
 def execute(
-    request: RunRequest, site: Site, session: Session, purpose: Purpose = Purpose.MEASURE
+    request: RunRequest,
+    site: Site,
+    session: Session,
+    purpose: Purpose = Purpose.MEASURE,
+    name: str | None = None,
 ) -> RunOutcome:
     """Run one case in fresh processes and return what came of it.
 
-    A failure is an outcome, not an exception; so is an interruption.
+    A failure is an outcome, not an exception; so is an interruption. ``name`` is that of the folder for logs
+    and samples, where it is not to be a number.
 
     Raises:
         UsageError: what was asked for cannot be had. Found before, or while, the workload is built.
     """
     shares = split_batch(request.num_envs, len(site.choice.placements))
     session.runs += 1
-    folder = session.run_folder(f"run-{session.runs:04d}")
+    folder = session.run_folder(name or f"run-{session.runs:04d}")
     outcome = RunOutcome(request, site, shares, datetime.now(timezone.utc), folder)
     began = time.monotonic()
     try:

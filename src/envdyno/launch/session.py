@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 from envdyno.agent.stages import Stage
 from envdyno.launch.conductor import Watcher
 from envdyno.launch.interrupts import Interrupts, watch_interrupts
-from envdyno.launch.scratch import Scratch
+from envdyno.launch.scratch import Scratch, ScratchError
 
 
 class SilentWatcher:
@@ -34,13 +35,38 @@ class Session:
     """Folder in which logs and raw samples are kept; ``None`` removes them with the scratch folder."""
     runs: int = 0
 
-    def run_folder(self, run_id: str) -> Path:
-        """Return a new folder for the logs and samples of one run."""
+    def run_folder(self, name: str) -> Path:
+        """Return a new folder for the logs and samples of one run.
+
+        Where ``name`` is taken, by an earlier session or by one that was killed, a number is added: what is
+        on disk is never touched.
+
+        Raises:
+            ScratchError: it cannot be made.
+        """
         if self.keep is None:
-            return self.scratch.new_folder(run_id)
-        folder = self.keep / "runs" / run_id
-        folder.mkdir(parents=True)
-        return folder
+            return self.scratch.new_folder(name)
+        runs = self.keep / "runs"
+        try:
+            runs.mkdir(parents=True, exist_ok=True)
+            return next(filter(_make, _names(runs / name)))
+        except OSError as error:
+            raise ScratchError(
+                f"The folder {runs / name} for logs and samples cannot be made: {error.strerror}."
+            ) from error
+
+
+def _names(first: Path) -> Iterator[Path]:
+    yield first
+    yield from (first.with_name(f"{first.name}.{number}") for number in itertools.count(2))
+
+
+def _make(folder: Path) -> bool:
+    """Make a folder; return whether it was not there before."""
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir()
+        return True
+    return False
 
 
 @contextlib.contextmanager

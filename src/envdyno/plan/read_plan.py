@@ -54,6 +54,17 @@ def plan_from_flags(flags: PlanFlags, directory: Path) -> LoadedPlan:
     return LoadedPlan(build_plan(flags.tables(), source), directory, source)
 
 
+def plan_from_tables(
+    tables: Mapping[str, Any], flags: PlanFlags, directory: Path, source: str
+) -> LoadedPlan:
+    """Make a plan of tables that were read before, with flags on top.
+
+    Raises:
+        PlanError: they do not make a plan.
+    """
+    return LoadedPlan(build_plan(_merged(tables, flags.tables()), source), directory, source)
+
+
 def build_plan(tables: Mapping[str, Any], source: str, text: str | None = None) -> ExperimentPlan:
     """Validate the tables of a plan.
 

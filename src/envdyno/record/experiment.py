@@ -23,6 +23,9 @@ class ExperimentEntry(Shape):
     final: bool = Field(description="whether this record settles the planned run; else it is repeated")
     disturbed: bool = Field(description="foreign load above the limit; set from the load alone")
     canary_per_s: float | None = Field(description="speed of a fixed load just before the run")
+    folder: str | None = Field(
+        default=None, description="folder of the bundle with logs and raw samples; null for a run not made"
+    )
 
 
 class SideRecord(Shape):
@@ -47,6 +50,10 @@ class ExperimentRecord(Shape):
     created_at: str = Field(description="UTC, ISO 8601")
     envdyno_version: str
     command: tuple[str, ...]
+    directory: str = Field(default=".", description="where the plan's relative paths start")
+    working_directory: str = Field(
+        default=".", description="of the runs of sides that have none of their own"
+    )
     plan: dict[str, Any] = Field(description="the whole plan, defaults written out")
     plan_digest: str
     sides: tuple[SideRecord, ...] = Field(description="in the order of the plan; the first is the base")
@@ -59,7 +66,16 @@ class ExperimentRecord(Shape):
     cannot_run: dict[str, str] = Field(
         default_factory=dict, description="cases that a side could not build, and why; not measured"
     )
+    differences: dict[str, tuple[str, ...]] = Field(
+        default_factory=dict, description="by side, what sets it apart from the first: code, packages, ..."
+    )
     package_differences: tuple[str, ...] = ()
+    machine: dict[str, Any] = Field(
+        default_factory=dict, description="identity of the machine; all runs have to be made on it"
+    )
+    noise_floors: tuple[dict[str, Any], ...] = Field(
+        default=(), description="what A/A experiments had told of this machine's noise by then"
+    )
     notices: tuple[str, ...] = ()
 
     model_config = Shape.model_config | {"populate_by_name": True, "serialize_by_alias": True}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from envdyno.judge.compare import BundleComparison
 from envdyno.judge.unpaired import UnpairedComparison
 from envdyno.report.columns import aligned
-from envdyno.report.experiment_report import summary_text
+from envdyno.report.verdict_table import summary_text
 
 UNPAIRED = "unpaired: whatever happened to the machine in between is part of these ratios"
 

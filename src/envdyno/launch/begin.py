@@ -1,0 +1,88 @@
+"""Beginning an experiment: a new one after a look at every side, or one that is carried on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from envdyno.launch.experiment_head import check_same, make_head
+from envdyno.launch.fingerprinting import machine_identity
+from envdyno.launch.floor_store import read_floors
+from envdyno.launch.planned_runs import request_of
+from envdyno.launch.preflight import check_before, machine_notices
+from envdyno.launch.session import Session
+from envdyno.launch.site import survey
+from envdyno.plan.expand import PlannedRun
+from envdyno.plan.experiment import ExperimentPlan
+from envdyno.record.bundle import Bundle
+from envdyno.record.experiment import ExperimentRecord
+from envdyno.sides.comparison import check_sides
+from envdyno.sides.prepared import PreparedSide
+
+
+@dataclass(frozen=True)
+class Undertaking:
+    """An experiment that is ready to begin: what is to be run, and on what."""
+
+    plan: ExperimentPlan
+    directory: Path
+    """Where the plan's relative paths start."""
+    runs: Sequence[PlannedRun]
+    sides: Mapping[str, PreparedSide]
+    session: Session
+
+
+def begin(
+    bundle: Bundle,
+    undertaking: Undertaking,
+    look: Callable[[PlannedRun], None],
+    tell: Callable[[str], None],
+    command: Sequence[str],
+) -> ExperimentRecord:
+    """Return the head of the experiment: that of the bundle, or a new one, which is written.
+
+    Args:
+        bundle: where it is kept.
+        undertaking: what is to be run.
+        look: told of every build before anything is measured.
+        tell: told what the user should know before it begins.
+        command: the command line, for the record.
+
+    Raises:
+        UsageError: it cannot be resumed, or no case can be built.
+        SideError: the sides are not what they should be, or cannot be compared.
+        Interrupted: the user asked to end.
+    """
+    plan, runs, sides, session = (
+        undertaking.plan,
+        undertaking.runs,
+        undertaking.sides,
+        undertaking.session,
+    )
+    # Before an experiment the machine is as it will be for every run: one survey tells who it is.
+    first = runs[0]
+    site = survey(request_of(plan, first, sides[first.side], Path.cwd()).placement)
+    machine = machine_identity(site)
+    if bundle.has_experiment():
+        head = bundle.experiment()
+        check_same(head, plan, runs, sides, machine)
+        return head
+    checks = check_sides(tuple(sides.values()), plan.allowances)
+    preflight = check_before(plan, runs, sides, session, look)
+    preflight.notices = tuple(machine_notices(site))
+    for notice in preflight.notices:
+        tell(f"! {notice}")
+    head = make_head(
+        plan,
+        undertaking.directory,
+        runs,
+        sides,
+        checks,
+        preflight,
+        machine=machine,
+        floors=read_floors(),
+        command=command,
+    )
+    bundle.write_experiment(head)
+    return head

@@ -1,0 +1,88 @@
+"""Where the change of a vector step comes from: both sides' phases side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from envdyno.judge.attribution import Attribution, Clock, PhaseChange
+from envdyno.judge.phase_tree import PhaseKind
+from envdyno.report.columns import aligned
+from envdyno.report.sentences import finished
+
+NOT_TIMED = "not timed"
+
+PhaseCalls = Mapping[str, tuple[float | None, float | None]]
+"""By path: calls a vector step on the base side and on the other."""
+
+
+def phase_change_lines(found: Attribution, calls: PhaseCalls) -> list[str]:
+    """Return the phases of both sides in ms of a vector step, the remainder included.
+
+    Args:
+        found: what the judge says.
+        calls: told where the sides differ, for one label over three calls is not the same work.
+    """
+    clock = "wall time" if found.clock is Clock.WALL else "CPU time"
+    pairs = f"{found.pairs} attribution pair{'s' * (found.pairs != 1)}"
+    header = (f"  ms a vector step, {clock}", "base", "", "head", "change [95 %]", "share", "")
+    rows = [header, _row("  vector step", found.total, found.total, "")]
+    for change in found.phases:
+        name = "  " * (change.node.depth + 2) + change.node.path.rpartition("/")[2]
+        rows.append(_row(name, change, found.total, _calls(calls.get(change.node.path))))
+    lines = [f"{found.case}, {pairs}", *aligned(rows, right=(1, 3, 5))]
+    if found.explained_by is not None:
+        lines.append(f"  More than half of the change is {found.explained_by.path}.")
+    if found.clock is Clock.WALL and (cost := _observer(found)):
+        lines.append(cost)
+    return [*lines, *(f"  ! {finished(alarm.message)}" for alarm in found.alarms)]
+
+
+def _row(name: str, change: PhaseChange, total: PhaseChange, calls: str) -> tuple[str, ...]:
+    arrow = "→" if change.base_ms is not None or change.head_ms is not None else ""
+    return (
+        name,
+        _ms(change.base_ms),
+        arrow,
+        _ms(change.head_ms),
+        _delta(change),
+        _share(change, total),
+        calls,
+    )
+
+
+def _ms(value: float | None) -> str:
+    return NOT_TIMED if value is None else f"{value:.3f}"
+
+
+def _delta(change: PhaseChange) -> str:
+    if change.delta_ms is None:
+        return ""
+    if change.interval is None:
+        return f"{change.delta_ms:+.3f}"
+    return f"{change.delta_ms:+.3f} [{change.interval.low:+.3f}, {change.interval.high:+.3f}]"
+
+
+def _share(change: PhaseChange, total: PhaseChange) -> str:
+    """Return a part's share of the change, where there is a change to share."""
+    if change is total or change.share is None or change.node.kind is PhaseKind.GROUP or not total.is_shown:
+        return ""
+    return f"{100 * change.share:.0f} %"
+
+
+def _calls(calls: tuple[float | None, float | None] | None) -> str:
+    """Return the calls of both sides where they differ by more than one in a hundred."""
+    base, head = calls or (None, None)
+    if base is None or head is None or abs(base - head) <= 0.01 * max(base, head):
+        return ""
+    return f"calls {base:.3g} → {head:.3g}"
+
+
+def _observer(found: Attribution) -> str:
+    """Return what timing the phases cost, against the throughput runs."""
+    reconciliation = found.reconciliation
+    if reconciliation is None:
+        return ""
+    return (
+        f"  With phases timed, a step takes {reconciliation.observer_base_ms:+.3f} ms on base and "
+        f"{reconciliation.observer_head_ms:+.3f} ms on head against the throughput runs."
+    )

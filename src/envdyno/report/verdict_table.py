@@ -1,0 +1,84 @@
+"""The table of an experiment: both sides, their ratio and the verdict of every case."""
+
+from __future__ import annotations
+
+from envdyno.judge.case_verdict import CaseVerdict
+from envdyno.judge.gate import GateReport
+from envdyno.judge.summaries import Summary
+from envdyno.record.experiment import ExperimentRecord
+from envdyno.report.columns import aligned
+
+UNKNOWN = "-"
+UNIT = "transitions/s"
+
+
+def verdict_table(
+    head: ExperimentRecord, other: str, report: GateReport, *, judged: bool, width: int
+) -> list[str]:
+    """Return the table, or a block for each case where the table would be wider than the screen."""
+    base_label, other_label = side_headings(head, other)
+    header = [UNIT, base_label, other_label, "ratio [95 %]", "visible", "pairs"]
+    rows = [[*header, "verdict"] if judged else header]
+    rows += [_row(case, judged=judged) for case in report.cases]
+    lines = aligned(rows)
+    if max(map(len, lines)) <= width:
+        return lines
+    blocks = [line for case in report.cases for line in _block(case, (base_label, other_label), judged)]
+    return blocks[:-1]
+
+
+def side_headings(head: ExperimentRecord, other: str) -> tuple[str, str]:
+    """Return name and label of the base and of the other side."""
+    labels = {side.name: f"{side.name} ({side.label})" for side in head.sides}
+    return labels[head.sides[0].name], labels[other]
+
+
+def _row(case: CaseVerdict, *, judged: bool) -> list[str]:
+    cells = [
+        case.case,
+        summary_text(case.base),
+        summary_text(case.head),
+        ratio_text(case),
+        visible_text(case),
+        f"{case.base.n} of {case.base.planned}",
+    ]
+    return [*cells, case.verdict.name] if judged else cells
+
+
+def _block(case: CaseVerdict, labels: tuple[str, str], judged: bool) -> list[str]:
+    rows = [
+        (f"  {labels[0]}", f"{summary_text(case.base)} {UNIT}"),
+        (f"  {labels[1]}", f"{summary_text(case.head)} {UNIT}"),
+        ("  ratio [95 %]", f"{ratio_text(case)}   {case.base.n} of {case.base.planned} pairs"),
+        ("  smallest visible", visible_text(case)),
+    ]
+    verdict = f"   {case.verdict.name}" if judged else ""
+    return [f"{case.case}{verdict}", *aligned(rows), ""]
+
+
+def summary_text(summary: Summary) -> str:
+    """Return median and range of a rate: ``312,512 [309,302–316,332]``."""
+    if summary.median is None or summary.minimum is None or summary.maximum is None:
+        return UNKNOWN
+    return f"{rate_text(summary.median)} [{rate_text(summary.minimum)}–{rate_text(summary.maximum)}]"
+
+
+def rate_text(rate: float) -> str:
+    """Return a rate with the digits that mean something."""
+    return f"{rate:,.0f}" if rate >= 100 else f"{rate:,.3g}"
+
+
+def ratio_text(case: CaseVerdict) -> str:
+    """Return the ratio with its interval."""
+    estimate = case.estimate
+    if estimate is None:
+        return UNKNOWN
+    if estimate.interval is None:
+        return f"{estimate.ratio:.3f}"
+    return f"{estimate.ratio:.3f} [{estimate.interval.low:.3f}, {estimate.interval.high:.3f}]"
+
+
+def visible_text(case: CaseVerdict) -> str:
+    """Return the smallest change that these pairs could have shown."""
+    found = case.estimate.smallest_change if case.estimate else None
+    return UNKNOWN if found is None else f"{100 * found:.1f} %"
