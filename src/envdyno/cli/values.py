@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -63,16 +63,20 @@ def parse_pairs(texts: tuple[str, ...]) -> dict[str, Any]:
 
 
 def parse_literal(text: str) -> Any:
-    """Return a number, true, false, null or a quoted string as what it is, and anything else as text."""
+    """Return JSON (a number, true, false, null, a quoted string, a list) as what it is, and all else as text."""
     try:
-        value = json.loads(text, parse_constant=_no_constant)
-    except ValueError:
+        return json.loads(text, parse_constant=_refuse, parse_float=_finite_float)
+    except (ValueError, RecursionError):
         return text
-    return text if isinstance(value, (dict, list)) else value
 
 
-def _no_constant(token: str) -> Any:
+def _refuse(token: str) -> NoReturn:
     raise ValueError(token)
+
+
+def _finite_float(digits: str) -> float:
+    value = float(digits)
+    return value if math.isfinite(value) else _refuse(digits)
 
 
 def parse_deadlines(texts: tuple[str, ...]) -> dict[Stage, float]:

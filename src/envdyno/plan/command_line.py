@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from envdyno.agent.job import Timing
 from envdyno.agent.placement.cpulist import format_cpulist
 from envdyno.agent.placement.placement import MemoryPolicy
 from envdyno.agent.placement.request import Smt
@@ -15,11 +17,14 @@ from envdyno.record.case import Mode
 
 
 def run_arguments(request: RunRequest) -> tuple[str, ...]:
-    """Return the command line that asks for the same run, every measuring option written out."""
+    """Return the command line that asks for the same run, every measuring option written out.
+
+    An attribution run is asked for together with the throughput run that it belongs to.
+    """
     wanted = request.placement
     arguments = ["envdyno", "run", request.workload, "--num-envs", str(request.num_envs)]
     if request.mode is Mode.WINDOW:
-        arguments += ["--duration", f"{request.window_s:g}s"]
+        arguments += ["--duration", seconds_text(request.window_s)]
     else:
         arguments += ["--steps", str(request.steps)]
     arguments += ["--warmup", str(request.warmup_steps), "--actions", request.actions.value]
@@ -31,13 +36,29 @@ def run_arguments(request: RunRequest) -> tuple[str, ...]:
         arguments += ["--mem", wanted.memory.value]
     if wanted.smt is not Smt.ON:
         arguments += ["--smt", wanted.smt.value]
+    arguments += ["--foreign-load-limit", repr(request.foreign_load_limit_cores)]
+    flags = {
+        "--strict-placement": request.strict_placement,
+        "--exclusive": request.exclusive,
+        "--allow-nonfinite": request.allow_nonfinite,
+        "--phases": request.timing is Timing.ATTRIBUTION,
+        "--phase-cpu": request.phase_cpu,
+    }
+    arguments += [flag for flag, wanted_ in flags.items() if wanted_]
     if request.python != Path(sys.executable):
         arguments += ["--python", str(request.python)]
     for probe in request.probes:
         arguments += ["--probe", probe]
+    for stage, seconds in request.deadlines_s.items():
+        arguments += ["--deadline", f"{stage.value}={seconds_text(seconds)}"]
     for key, value in sorted(request.options.items()):
         arguments += ["-o", f"{key}={literal(value)}"]
     return tuple(arguments)
+
+
+def seconds_text(seconds: float) -> str:
+    """Return a time span with all its digits and without an exponent."""
+    return f"{Decimal(repr(seconds)):f}s"
 
 
 def literal(value: Any) -> str:
