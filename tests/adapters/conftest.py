@@ -13,6 +13,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "worlds"))  # environments that count inside themselves
 
 NEEDS = {
+    "test_bare_engines.py": "numpy",
     "test_gymnasium.py": "gymnasium",
 }
 """What each file of tests needs to be importable."""

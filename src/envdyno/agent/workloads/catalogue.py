@@ -4,6 +4,19 @@ from __future__ import annotations
 
 from envdyno.agent.workloads.registry import Naming, Registration
 
+
+def _physics(name: str, engine: str, requires: tuple[str, ...], install: str) -> Registration:
+    return Registration(
+        name,
+        f"envdyno.agent.workloads.{name}:build",
+        f"physics only, by {engine}: any MJCF file, or the models go2 and g1",
+        naming=Naming.PREFIX,
+        requires=requires,
+        install=f"pip install {install}",
+        group="adapters",
+    )
+
+
 ADAPTERS: tuple[Registration, ...] = (
     Registration(
         "gymnasium",
@@ -14,4 +27,13 @@ ADAPTERS: tuple[Registration, ...] = (
         install="pip install 'gymnasium[mujoco]>=1.1'",
         group="adapters",
     ),
+    _physics("mujoco_rollout", "MuJoCo's own batch stepper", ("mujoco",), "'mujoco>=3.3'"),
+    _physics("mjbatch", "mjbatch", ("mjbatch", "mujoco"), "'mjbatch>=0.1.4'"),
+    _physics(
+        "mujoco_uni",
+        "mujoco-uni-runtime's pool",
+        ("mujoco-uni-runtime", "mujoco"),
+        "'mujoco-uni-runtime>=0.3'",
+    ),
+    _physics("motrixsim", "MotrixSim", ("motrixsim",), "'motrixsim>=0.8'"),
 )
