@@ -63,7 +63,7 @@ def parse_pairs(texts: tuple[str, ...]) -> dict[str, Any]:
 
 
 def parse_literal(text: str) -> Any:
-    """Return JSON (a number, true, false, null, a quoted string, a list) as what it is, and all else as text."""
+    """Return JSON (a number, true, null, a list, a quoted string) as what it is, and all else as text."""
     try:
         return json.loads(text, parse_constant=_refuse, parse_float=_finite_float)
     except (ValueError, RecursionError):

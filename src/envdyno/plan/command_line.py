@@ -44,7 +44,7 @@ def run_arguments(request: RunRequest) -> tuple[str, ...]:
         "--phases": request.timing is Timing.ATTRIBUTION,
         "--phase-cpu": request.phase_cpu,
     }
-    arguments += [flag for flag, wanted_ in flags.items() if wanted_]
+    arguments += [flag for flag, given in flags.items() if given]
     if request.python != Path(sys.executable):
         arguments += ["--python", str(request.python)]
     for probe in request.probes:
