@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 
 from envdyno.agent.placement.cpulist import parse_cpulist
 from envdyno.agent.stages import Stage
+from envdyno.plan.literals import parse_literal
 
 UNITS_S = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
@@ -62,39 +62,25 @@ def parse_pairs(texts: tuple[str, ...]) -> dict[str, Any]:
     return pairs
 
 
-def parse_literal(text: str) -> Any:
-    """Return JSON (a number, true, null, a list, a quoted string) as what it is, and all else as text."""
-    try:
-        return json.loads(text, parse_constant=_refuse, parse_float=_finite_float)
-    except (ValueError, RecursionError):
-        return text
-
-
-def _refuse(token: str) -> NoReturn:
-    raise ValueError(token)
-
-
-def _finite_float(digits: str) -> float:
-    value = float(digits)
-    return value if math.isfinite(value) else _refuse(digits)
-
-
 def parse_deadlines(texts: tuple[str, ...]) -> dict[Stage, float]:
     """Return ``stage=duration`` texts as a mapping.
 
     Raises:
-        click.BadParameter: there is no such stage, or the duration is none.
+        click.BadParameter: there is no such stage, the duration is none, or a stage comes twice.
     """
-    deadlines = {}
+    deadlines: dict[Stage, float] = {}
     for text in texts:
         name, _, value = text.partition("=")
         try:
-            deadlines[Stage(name)] = parse_duration(value)
+            stage, seconds = Stage(name), parse_duration(value)
         except ValueError as error:
             stages = ", ".join(stage.value for stage in Stage)
             raise click.BadParameter(
                 f"{text!r} is no deadline; write STAGE=DURATION with one of the stages {stages}."
             ) from error
+        if stage in deadlines:
+            raise click.BadParameter(f"The deadline of stage {stage.value} is given twice.")
+        deadlines[stage] = seconds
     return deadlines
 
 

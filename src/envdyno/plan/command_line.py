@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from decimal import Decimal
 from pathlib import Path
@@ -12,6 +11,7 @@ from envdyno.agent.job import Timing
 from envdyno.agent.placement.cpulist import format_cpulist
 from envdyno.agent.placement.placement import MemoryPolicy
 from envdyno.agent.placement.request import Smt
+from envdyno.plan.literals import literal
 from envdyno.plan.run_request import RunRequest
 from envdyno.record.case import Mode
 
@@ -59,14 +59,3 @@ def run_arguments(request: RunRequest) -> tuple[str, ...]:
 def seconds_text(seconds: float) -> str:
     """Return a time span with all its digits and without an exponent."""
     return f"{Decimal(repr(seconds)):f}s"
-
-
-def literal(value: Any) -> str:
-    """Return the text that is read back as ``value``: plain for words, JSON for all else."""
-    if not isinstance(value, str):
-        return json.dumps(value)
-    try:
-        json.loads(value)
-    except ValueError:
-        return value
-    return json.dumps(value)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from envdyno.plan.literals import parse_literal
 from envdyno.plan.plan_error import PlanError
 
 WORKING_TREE = "working-tree"
@@ -110,19 +110,6 @@ class PlanFlags:
                 raise _bad(f"--option {text} {fault}.")
             into[key] = parse_literal(value)
         return common
-
-
-def parse_literal(text: str) -> Any:
-    """Read a number, ``true``, ``false``, ``null`` or a quoted text as what it is, anything else as text."""
-    try:
-        value = json.loads(text, parse_constant=_refuse_constant)
-    except ValueError:
-        return text
-    return text if isinstance(value, (dict, list)) else value
-
-
-def _refuse_constant(token: str) -> Any:
-    raise ValueError(token)
 
 
 def _add_part(sides: dict[str, dict[str, Any]], name: str, part: str) -> None:

@@ -68,7 +68,7 @@ def check(request: RunRequest) -> None:
         UsageError: a number is out of range, the workload's name is unknown, or a place is not there.
     """
     _check_numbers(request)
-    if not request.python.exists():
+    if not request.python.is_file():
         raise UsageError(f"There is no interpreter at {request.python}; give --python a path that exists.")
     try:
         parse_numa(request.placement.numa)
@@ -95,6 +95,11 @@ def _check_numbers(request: RunRequest) -> None:
     if request.placement.workers_per_node < 1:
         raise UsageError(
             f"--workers-per-node {request.placement.workers_per_node} was asked for; it has to be at least 1."
+        )
+    if not request.foreign_load_limit_cores >= 0:
+        raise UsageError(
+            f"--foreign-load-limit {request.foreign_load_limit_cores:g} was asked for; "
+            "it is a number of cores, 0 or more."
         )
     for stage, seconds in request.deadlines_s.items():
         if not seconds > 0:
