@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.text import Text
 
 from envdyno.cli.console import stderr_console
+from envdyno.record.printable import printable
 from envdyno.record.run_record import RunRecord
 from envdyno.report.glyphs import Glyphs, glyphs_for
-from envdyno.report.sentences import printable
 
 USUAL_WIDTH = 100
 """Of text that does not go to a terminal."""
@@ -39,9 +39,10 @@ class AbOutput:
         return glyphs_for(self.console.encoding)
 
     def tell(self, text: str) -> None:
-        """Write a line; what makes a figure doubtful stands out on a terminal."""
+        """Write one line or more; what makes a figure doubtful stands out on a terminal."""
         style = "bold yellow" if text.lstrip().startswith("! ") else ""
-        self.console.print(Text(self._glyphs.fit(printable(text)), style=style))
+        for line in text.split("\n"):
+            self.console.print(Text(self._glyphs.fit(printable(line)), style=style))
 
     def tell_progress(self, text: str) -> None:
         """Write a line that is left out when quiet."""

@@ -7,8 +7,8 @@ import sys
 import click
 from rich.console import Console
 
+from envdyno.record.printable import printable
 from envdyno.report.glyphs import glyphs_for
-from envdyno.report.sentences import printable
 
 
 def stderr_console() -> Console:

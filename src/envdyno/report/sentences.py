@@ -1,9 +1,8 @@
-"""Sentences for a terminal: finished, printable, and no wider than the screen."""
+"""Sentences for a terminal: finished, and no wider than the screen."""
 
 from __future__ import annotations
 
 import textwrap
-import unicodedata
 
 INDENT = "    "
 
@@ -23,13 +22,3 @@ def wrapped(text: str, width: int) -> list[str]:
         first, width, subsequent_indent=INDENT, break_long_words=False, break_on_hyphens=False
     )
     return [*(lines or [""]), *(f"{INDENT}{line.strip()}" for line in rest)]
-
-
-def printable(text: str) -> str:
-    """Return ``text`` without control characters: a bundle of somebody else must not steer the terminal."""
-    return "".join(
-        character
-        if character in "\n\t" or unicodedata.category(character) != "Cc"
-        else "\N{REPLACEMENT CHARACTER}"
-        for character in text
-    )
