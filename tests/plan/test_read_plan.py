@@ -364,7 +364,7 @@ def test_any_tables_are_a_plan_or_a_refusal(value: object) -> None:
         ("null", None),
         ('"3"', "3"),
         ("NaN", "NaN"),
-        ("[1]", "[1]"),
+        ("[1]", [1]),
         ("direct", "direct"),
     ],
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 from envdyno.agent.job import Timing
 from envdyno.agent.placement.cpulist import format_cpulist
