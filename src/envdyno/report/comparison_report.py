@@ -23,9 +23,9 @@ def sweep_lines(records: Sequence[RunRecord]) -> list[str]:
             (
                 f"{record.case.num_envs:,}",
                 f"{rate:,.0f}",
-                f"{100 * rate / best:.0f} %",
+                f"{100 * rate / best:.0f} %" if best else "-",
                 "-" if cpu is None else f"{cpu:,.0f}",
-                "best" if rate == best else "",
+                "best" if rate == best and best else "",
             )
         )
     return aligned(rows, right=(0, 1, 2, 3))
@@ -42,14 +42,14 @@ def suite_lines(records: Sequence[RunRecord], refused: Mapping[str, str]) -> lis
             rows.append((case.workload, f"{case.num_envs:,}", "-", "-", "-", "-", record.status.value))
             continue
         cpu, resets = found.transitions_per_cpu_s, found.resets_per_step
-        step_ms = 1e3 * len(record.workers) / found.vector_steps_per_s
+        steps_per_s = found.vector_steps_per_s / len(record.workers)
         rows.append(
             (
                 case.workload,
                 f"{case.num_envs:,}",
                 f"{found.transitions_per_s:,.0f}",
                 "-" if cpu is None else f"{cpu:,.0f}",
-                f"{step_ms:.2f} ms",
+                f"{1e3 / steps_per_s:.2f} ms" if steps_per_s else "-",
                 "-" if resets is None else f"{resets:.2f}",
                 "",
             )
@@ -88,11 +88,8 @@ def comparison_lines(
         )
     lines = aligned(rows, right=(1, 2, 3, 4))
     pairs = [b / a for a, b in zip(*figures, strict=False) if a is not None and b is not None and a > 0]
-    if pairs:
-        note = f"median and range of {len(pairs)} pairs"
-        spread = f" [{min(pairs):.3f}, {max(pairs):.3f}]"
-        lines += [
-            "",
-            f"{names[1]} over {names[0]}: {median(pairs):.3f}{spread}, {note}",
-        ]
-    return lines
+    if not pairs:
+        return [*lines, "", "No ratio: there is no pair with a figure on both sides."]
+    note = f"median and range of {len(pairs)} pair{'s' * (len(pairs) != 1)}"
+    spread = f" [{min(pairs):.3f}, {max(pairs):.3f}]"
+    return [*lines, "", f"{names[1]} over {names[0]}: {median(pairs):.3f}{spread}, {note}"]

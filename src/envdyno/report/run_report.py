@@ -33,10 +33,9 @@ def heading(record: RunRecord) -> str:
     """Return one line: case, batch, workers, machine."""
     case = record.case
     count = len(case.shares)
-    nodes = sorted(
-        {str(worker.placement["node"]) for worker in record.workers if worker.placement["node"] is not None}
-    )
-    where = f" on node{'s' * (len(nodes) != 1)} {','.join(nodes)}" if nodes else ", unbound"
+    nodes = {worker.placement["node"] for worker in record.workers if worker.placement["node"] is not None}
+    where = f" on node{'s' * (len(nodes) != 1)} {format_cpulist(nodes)}" if nodes else ""
+    where = where or ", unbound" * bool(record.workers)
     identity = record.fingerprint.identity if record.fingerprint else {}
     machine = identity.get("cpu_model") or "unknown CPU"
     options = "".join(f" {key}={value}" for key, value in sorted(case.options.items()))
@@ -62,9 +61,11 @@ def _headline(record: RunRecord, found: Throughput, totals: Totals) -> Iterator[
     cpu = found.transitions_per_cpu_s
     left = "transitions/CPU-s not known" if cpu is None else f"{_rate(cpu)} transitions/CPU-s"
     yield _pair(left, _substeps(record, found))
-    if found.resets_per_step is not None:
-        resets = f"{found.resets_per_step:,.2f} resets a vector step"
-        yield _pair(f"{_rate(found.vector_steps_per_s)} vector steps/s", resets)
+    resets = found.resets_per_step
+    yield _pair(
+        f"{_rate(found.vector_steps_per_s)} vector steps/s",
+        "" if resets is None else f"{resets:,.2f} resets a vector step",
+    )
     if record.case.mode is Mode.LATENCY:
         yield from _latency(record.workers)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata
-import itertools
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -61,11 +60,12 @@ def list_entry(registration: Registration) -> ListEntry:
 
 
 def list_lines(entries: Sequence[ListEntry]) -> list[str]:
-    """Return the list as text, a heading for each group."""
+    """Return the list as text, a heading for each group; groups in the order of their first members."""
+    groups: dict[str, list[ListEntry]] = {}
+    for entry in sorted(entries, key=lambda entry: entry.group == "other"):
+        groups.setdefault(entry.group, []).append(entry)
     lines: list[str] = []
-    for group, members in itertools.groupby(
-        sorted(entries, key=lambda entry: entry.group == "other"), key=lambda entry: entry.group
-    ):
+    for group, members in groups.items():
         lines += ["", f"{group}:"] if lines else [f"{group}:"]
         rows = [(entry.name, entry.summary, entry.state) for entry in members]
         lines += [f"  {line}" for line in aligned(rows)]
