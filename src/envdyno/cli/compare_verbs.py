@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import click
-
+from envdyno.cli.console import stdout_line
 from envdyno.cli.exit_code import ExitCode
 from envdyno.judge.compare import compare_bundles
 from envdyno.judge.evidence import ExperimentEvidence
@@ -43,7 +42,7 @@ def compare_files(
         _evidence(earlier, side), _evidence(later, side), rule=rule, declared=declare, force=force
     )
     for line in bundle_lines(found):
-        click.echo(line)
+        stdout_line(line)
     return int(found.exit_code)
 
 
@@ -76,7 +75,7 @@ def _compare_foreign(
         found = compare_unpaired(*sides, rule, declare, force=force)
         comparisons.append(found)
         for line in unpaired_lines(other.name, found):
-            click.echo(line)
+            stdout_line(line)
     verdicts = [found.outcome.verdict for found in comparisons if found.outcome is not None]
     return int(exit_code(overall(verdicts))) if verdicts else ExitCode.DONE
 

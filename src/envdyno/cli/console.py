@@ -7,7 +7,6 @@ import sys
 import click
 from rich.console import Console
 
-from envdyno.record.printable import printable
 from envdyno.report.glyphs import glyphs_for
 
 
@@ -17,7 +16,5 @@ def stderr_console() -> Console:
 
 
 def stdout_line(text: str) -> None:
-    """Write one line for people to stdout; what its encoding cannot write is replaced."""
-    encoding = sys.stdout.encoding or "ascii"
-    fitting = glyphs_for(encoding).fit(printable(text))
-    click.echo(fitting.encode(encoding, "replace").decode(encoding))
+    """Write one line for people to stdout, in characters that its encoding has."""
+    click.echo(glyphs_for(sys.stdout.encoding).fit(text))

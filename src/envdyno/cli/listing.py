@@ -13,6 +13,7 @@ import click
 def list_workloads(*, as_json: bool) -> None:
     """List the workloads that can be run, and what is missing for the others."""
     from envdyno.agent.workloads.registry import registrations
+    from envdyno.cli.console import stdout_line
     from envdyno.report.workload_list import list_entry, list_lines
 
     entries = [list_entry(registration) for registration in registrations().values()]
@@ -21,4 +22,4 @@ def list_workloads(*, as_json: bool) -> None:
             sys.stdout.write(json.dumps(entry.to_json()) + "\n")
         return
     for line in list_lines(entries):
-        click.echo(line)
+        stdout_line(line)

@@ -20,6 +20,7 @@ from envdyno.cli.values import parse_cpus
 def machine(*, as_json: bool, **wanted: Any) -> None:
     """Show the machine: nodes and limits, what a run would bind, and what disturbs measuring."""
     from envdyno.agent.placement.request import Request
+    from envdyno.cli.console import stdout_line
     from envdyno.launch.disturbance import disturbances
     from envdyno.launch.machine import read_facts
     from envdyno.launch.site import survey
@@ -33,4 +34,4 @@ def machine(*, as_json: bool, **wanted: Any) -> None:
         sys.stdout.write(json.dumps(machine_json(site, facts, absent, found)) + "\n")
         return
     for line in machine_lines(site, facts, absent, found):
-        click.echo(line)
+        stdout_line(line)

@@ -22,8 +22,8 @@ class Glyphs:
     def fit(self, line: str) -> str:
         """Return one line as it can be shown: safe for a terminal, and in characters of the encoding.
 
-        The characters of :data:`UNICODE` become those of this set; others that the encoding does not have, such
-        as those of a log, are written out.
+        The characters of :data:`UNICODE` become those of this set; others that the encoding does not have,
+        such as those of a log, are written out.
         """
         line = printable(line)
         for plain, own in zip(_fields(UNICODE), _fields(self), strict=True):

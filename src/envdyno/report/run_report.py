@@ -150,7 +150,7 @@ def _failure(record: RunRecord) -> Iterator[str]:
         )
         yield f"This run {verb}: no figure is given."
         return
-    yield failure.message
+    yield from failure.message.splitlines()
     if failure.traceback:
         yield from ("", *failure.traceback.rstrip().splitlines())
     if failure.log_tail:
