@@ -116,6 +116,15 @@ def test_isolated_cpus_that_are_named_are_used_with_a_warning(tmp_path: Path) ->
     assert "does not balance threads" in notes_of(choice, NoteKind.ISOLATED)[0]
 
 
+def test_isolated_cpus_outside_the_inherited_mask_are_listed_with_the_way_to_get_them(tmp_path: Path) -> None:
+    machine = Machine({0: "0-3"}, isolated="1,3", allowed="0,2")
+    choice = choose_on(machine, tmp_path / "listed")
+    assert "1,3 are left out" in notes_of(choice, NoteKind.ISOLATED)[0]
+    assert "taskset -c 1,3" in notes_of(choice, NoteKind.ISOLATED)[0]
+    with pytest.raises(PlacementError, match="taskset -c 1"):
+        choose_on(machine, tmp_path / "named", cpus=(1,))
+
+
 def test_when_all_allowed_cpus_are_isolated_the_way_to_use_them_is_told(tmp_path: Path) -> None:
     with pytest.raises(PlacementError, match="--cpus 6-7"):
         choose_on(Machine({0: "0-7"}, isolated="6-7", allowed="6-7"), tmp_path)

@@ -43,7 +43,7 @@ def _isolated(
 ) -> Iterator[Note]:
     isolated = set(topology.isolated)
     used = {cpu for placement in placements for cpu in placement.cpus} & isolated
-    left = (set(allowed) & isolated) - used
+    left = (set(topology.cpus) & isolated) - used
     if used:
         yield Note(
             NoteKind.ISOLATED,
@@ -51,9 +51,11 @@ def _isolated(
             "them, so threads that are not pinned one by one can all stay on one.",
         )
     if left:
+        # The kernel leaves isolated CPUs out of the mask that processes inherit from the boot on.
+        start = "" if left <= set(allowed) else f" after starting under `taskset -c {format_cpulist(left)}`"
         yield Note(
             NoteKind.ISOLATED,
-            f"The isolated CPUs {format_cpulist(left)} are left out. To use them, name them: --cpus.",
+            f"The isolated CPUs {format_cpulist(left)} are left out. To use them, name them: --cpus{start}.",
         )
 
 

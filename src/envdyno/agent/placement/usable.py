@@ -64,16 +64,21 @@ def _named(topology: Topology, allowed: tuple[int, ...], wanted: tuple[int, ...]
     outside = [cpu for cpu in wanted if cpu not in allowed]
     if not outside:
         return tuple(sorted(set(wanted)))
-    online, offline = set(topology.cpus), set(topology.offline)
+    online, offline, isolated = set(topology.cpus), set(topology.offline), set(topology.isolated)
     groups = (
         ("not on this machine", [cpu for cpu in outside if cpu not in online | offline]),
         ("offline", [cpu for cpu in outside if cpu in offline]),
         ("outside the process's affinity mask or cpuset", [cpu for cpu in outside if cpu in online]),
     )
+    # The kernel leaves isolated CPUs out of the mask that every process inherits.
+    remedy = (
+        f" Isolated CPUs have to be in the mask: start under `taskset -c {format_cpulist(wanted)}`."
+        * bool(isolated & set(outside))
+    )
     reasons = " and ".join(f"{format_cpulist(cpus)} {_is(cpus)} {why}" for why, cpus in groups if cpus)
     raise PlacementError(
         f"The CPUs {format_cpulist(wanted)} were asked for, but {reasons}. "
-        f"CPUs that may be used: {format_cpulist(allowed)}."
+        f"CPUs that may be used: {format_cpulist(allowed)}.{remedy}"
     )
 
 
