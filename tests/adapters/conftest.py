@@ -14,6 +14,7 @@ sys.path.insert(0, str(HERE / "worlds"))  # environments that count inside thems
 
 NEEDS = {
     "test_bare_engines.py": "numpy",
+    "test_envpool.py": "envpool",
     "test_gymnasium.py": "gymnasium",
 }
 """What each file of tests needs to be importable."""

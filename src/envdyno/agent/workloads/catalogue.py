@@ -27,6 +27,15 @@ ADAPTERS: tuple[Registration, ...] = (
         install="pip install 'gymnasium[mujoco]>=1.1'",
         group="adapters",
     ),
+    Registration(
+        "envpool",
+        "envdyno.agent.workloads.envpool:build",
+        "EnvPool's tasks on its thread pool, synchronous or asynchronous",
+        naming=Naming.PREFIX,
+        requires=("envpool",),
+        install="pip install 'envpool>=1.0'",
+        group="adapters",
+    ),
     _physics("mujoco_rollout", "MuJoCo's own batch stepper", ("mujoco",), "'mujoco>=3.3'"),
     _physics("mjbatch", "mjbatch", ("mjbatch", "mujoco"), "'mjbatch>=0.1.4'"),
     _physics(
