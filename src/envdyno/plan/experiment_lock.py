@@ -71,8 +71,11 @@ def experiment_lock(
 def lock_path() -> Path:
     """Return the place of the lock file, the same for all users of the machine.
 
-    It is where the file already is, else the first of the usual folders that can be written.
+    It is where the file already is, else the first of the usual folders that can be written. Where an
+    administrator, or a test, wants it elsewhere, ``ENVDYNO_LOCK_DIR`` names the folder.
     """
+    if asked := os.environ.get("ENVDYNO_LOCK_DIR"):
+        return Path(asked) / _NAME
     for folder in _FOLDERS:
         if (folder / _NAME).exists():
             return folder / _NAME
