@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -83,6 +84,28 @@ def test_a_lock_on_a_file_that_was_removed_is_not_taken_for_the_lock(tmp_path: P
     assert not third.try_acquire(LockMode.EXCLUSIVE)
     first.release()
     second.release()
+
+
+def test_a_file_that_is_replaced_before_it_is_locked_is_opened_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "lock"
+    path.touch()
+    real = fcntl.flock
+    replaced = []
+
+    def flock(fd: int, operation: int) -> None:
+        if not replaced:
+            path.unlink()
+            path.touch()
+            replaced.append(path)
+        real(fd, operation)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    first, second = FileLock(path), FileLock(path)
+    assert first.try_acquire(LockMode.EXCLUSIVE)
+    assert not second.try_acquire(LockMode.EXCLUSIVE)
+    first.release()
 
 
 def test_children_of_the_holder_do_not_keep_the_lock(tmp_path: Path) -> None:

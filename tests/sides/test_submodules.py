@@ -144,6 +144,7 @@ def test_a_submodule_name_that_leads_outside_is_not_followed(
     repo.commit(
         {".gitmodules": '[submodule "../../../lib/.git"]\n\tpath = lib\n\turl = https://example.org/lib\n'}
     )
+    (repo.path / ".git" / "modules").mkdir()
     repo.git("update-index", "--add", "--cacheinfo", f"160000,{sha},lib")
     repo.git("commit", "--quiet", "-m", "link")
     with pytest.raises(SideError, match="not on this machine"):

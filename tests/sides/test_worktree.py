@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from envdyno.sides import worktree
+from envdyno.sides.problems import SideError, SideProblem
 from envdyno.sides.repository import discover
 from envdyno.sides.worktree import add_worktree, remove_worktree, why_unusable
 
@@ -30,10 +31,11 @@ def test_a_checkout_has_the_commit_and_leaves_tree_and_index_alone(
 
 def test_hooks_of_the_user_do_not_run(repo: Any, tmp_path: Path) -> None:
     sha = repo.commit({"a": "1"})
-    hook = repo.path / ".git" / "hooks" / "post-checkout"
-    hook.parent.mkdir(exist_ok=True)
-    hook.write_text(f"#!/bin/sh\ntouch {tmp_path}/hook-ran\n")
-    hook.chmod(0o755)
+    for name in ("post-checkout", "reference-transaction"):
+        hook = repo.path / ".git" / "hooks" / name
+        hook.parent.mkdir(exist_ok=True)
+        hook.write_text(f"#!/bin/sh\ntouch {tmp_path}/hook-ran\n")
+        hook.chmod(0o755)
     add_worktree(discover(repo.path), sha, tmp_path / "tree")
     assert not (tmp_path / "hook-ran").exists()
 
@@ -84,6 +86,23 @@ def test_a_read_only_repository_is_borrowed_from(
     assert workshop.at(tmp_path / "tree").git("describe", "--tags") == "v1.0"
 
 
+def test_a_partial_clone_without_the_files_says_how_to_get_them_and_fetches_nothing(
+    repo: Any, workshop: Any, tmp_path: Path
+) -> None:
+    repo.git("config", "uploadpack.allowFilter", "true")
+    sha = repo.commit({"a.py": "content"})
+    copy = workshop.clone(repo.path, "copy", "--filter=blob:none", "--no-checkout")
+    before = copy.git("count-objects", "-v")
+    with pytest.raises(SideError, match=f"git -C {copy.path} archive") as caught:
+        add_worktree(discover(copy.path), sha, tmp_path / "tree")
+    assert caught.value.problem is SideProblem.COMMIT_ABSENT
+    assert copy.git("count-objects", "-v") == before
+    remove_worktree(tmp_path / "tree")
+    copy.git("archive", "-o", "/dev/null", sha)
+    add_worktree(discover(copy.path), sha, tmp_path / "tree")
+    assert (tmp_path / "tree" / "a.py").read_text() == "content"
+
+
 def test_removal_takes_the_entry_of_this_checkout_and_no_other(repo: Any, tmp_path: Path) -> None:
     sha = repo.commit({"a": "1"})
     repo.git("worktree", "add", "--quiet", "--detach", str(tmp_path / "users"))
@@ -106,10 +125,14 @@ def test_removal_works_when_the_repository_is_gone(repo: Any, tmp_path: Path) ->
 
 def test_removal_never_follows_a_git_file_to_a_place_that_is_not_its_own(repo: Any, tmp_path: Path) -> None:
     repo.commit({"a": "1"})
-    (tmp_path / "tree").mkdir()
-    (tmp_path / "tree" / ".git").write_text(f"gitdir: {repo.path / '.git'}\n")
-    remove_worktree(tmp_path / "tree")
-    assert (repo.path / ".git" / "HEAD").exists()
+    repo.git("worktree", "add", "--quiet", "--detach", str(tmp_path / "users"))
+    for number, place in enumerate((repo.path / ".git", repo.path / ".git" / "worktrees" / "users")):
+        tree = tmp_path / f"tree{number}"
+        tree.mkdir()
+        (tree / ".git").write_text(f"gitdir: {place}\n")
+        remove_worktree(tree)
+        assert not tree.exists()
+        assert (place / "HEAD").exists()
 
 
 def test_a_checkout_that_was_removed_by_hand_can_be_made_again(repo: Any, tmp_path: Path) -> None:

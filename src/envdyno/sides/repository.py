@@ -157,7 +157,7 @@ def _remote_branch(repository: Repository, ref: str) -> tuple[str, SideNotice] |
 def _not_found(repository: Repository, ref: str) -> SideError:
     where = repository.folder
     remote = next(iter(ask_git(where, "remote").out.split()), None)
-    if remote is not None and (repository.shallow or _is_partial(repository)):
+    if remote is not None and (repository.shallow or is_partial(repository)):
         kind = "a shallow" if repository.shallow else "a partial"
         remedy = _fetch_remedy(repository, ref, remote)
         return SideError(
@@ -180,7 +180,8 @@ def _not_found(repository: Repository, ref: str) -> SideError:
     )
 
 
-def _is_partial(repository: Repository) -> bool:
+def is_partial(repository: Repository) -> bool:
+    """Whether objects may be missing that a remote promised to give later."""
     return ask_git(repository.folder, "config", "--get-regexp", r"^remote\..*\.promisor$").code == 0
 
 

@@ -8,7 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from envdyno.sides.git import CHECKOUT_SETTINGS, IN_STORE, ask_git, run_git
-from envdyno.sides.repository import Repository
+from envdyno.sides.problems import SideError, SideProblem
+from envdyno.sides.repository import Repository, is_partial
 
 
 def add_worktree(repository: Repository, commit: str, path: Path) -> None:
@@ -27,11 +28,23 @@ def add_worktree(repository: Repository, commit: str, path: Path) -> None:
             *("worktree", "add", "--quiet", "--force", "--detach", "--no-checkout", str(path), commit),
             settings=CHECKOUT_SETTINGS,
         )
-        run_git(
-            path, "reset", "--quiet", "--hard", "--no-recurse-submodules", commit, settings=CHECKOUT_SETTINGS
-        )
+        _fill(repository, commit, path)
     else:
         borrow(repository.common_dir, commit, path)
+
+
+def _fill(repository: Repository, commit: str, path: Path) -> None:
+    options = ("--quiet", "--hard", "--no-recurse-submodules", commit)
+    try:
+        run_git(path, "reset", *options, settings=CHECKOUT_SETTINGS)
+    except SideError as error:
+        if not is_partial(repository):
+            raise
+        raise SideError(
+            SideProblem.COMMIT_ABSENT,
+            f"{repository.folder} is a partial clone, and not all files of {commit} are in it. Fetch them "
+            f"first:\n    git -C {repository.folder} archive -o /dev/null {commit}\n{error}",
+        ) from error
 
 
 def borrow(git_dir: Path, commit: str, path: Path) -> None:
