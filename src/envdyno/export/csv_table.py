@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import io
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,29 +50,60 @@ class CsvTable:
     """A CSV file that is appended to; the header is written where the file is new.
 
     Raises:
-        JournalError: the file cannot be opened for appending.
+        JournalError: the file cannot be opened for appending, or is a table of other columns.
     """
 
     def __init__(self, path: Path) -> None:
-        """Open the file."""
+        """Open the file. A line that a killed process left half written is ended, so that it stands alone."""
+        self._path = path
         try:
-            self._file = path.open("a", newline="", encoding="utf-8")
+            written = path.read_bytes() if path.is_file() else b""
+            if written and written.partition(b"\n")[0] != HEADER.rstrip(b"\n"):
+                raise JournalError(
+                    f"{path} has other columns than this table. Choose another file, or move that one away."
+                )
+            # Without a buffer, nothing that a full disk refused is left to be written later.
+            self._file = path.open("ab", buffering=0)
         except OSError as error:
             raise JournalError(
                 f"The table cannot be written to {path}: {error.strerror}. Choose another file or folder."
             ) from error
-        self._writer = csv.DictWriter(self._file, COLUMNS, restval="", lineterminator="\n")
-        if self._file.tell() == 0:
-            self._writer.writeheader()
+        if not written or not written.endswith(b"\n"):
+            self._write(b"\n" if written else HEADER)
 
     def append(self, record: RunRecord) -> None:
-        """Write the lines of one run; absent figures are empty cells."""
-        self._writer.writerows(rows(record))
-        self._file.flush()
+        """Write the lines of one run; absent figures are empty cells.
+
+        Raises:
+            JournalError: the disk is full or gone. Earlier lines are not touched.
+        """
+        self._write(_lines(rows(record)))
+
+    def _write(self, data: bytes) -> None:
+        left = data
+        try:
+            while left:
+                left = left[self._file.write(left) :]
+        except OSError as error:
+            if self._file.seekable():
+                with contextlib.suppress(OSError):
+                    self._file.truncate(self._file.tell() - (len(data) - len(left)))
+            raise JournalError(
+                f"A line cannot be written to {self._path}: {error.strerror}. Earlier lines are safe."
+            ) from error
 
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+
+def _lines(table: Sequence[Mapping[str, Any]]) -> bytes:
+    text = io.StringIO(newline="")
+    csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n").writerows(table)
+    return text.getvalue().encode()
+
+
+HEADER = (",".join(COLUMNS) + "\n").encode()
 
 
 def rows(record: RunRecord) -> list[dict[str, Any]]:
