@@ -81,3 +81,17 @@ def test_steady_series_are_rarely_called_drifting() -> None:
 def test_slow_waves_are_rarely_called_a_trend() -> None:
     reports = [examine_series((100 * np.exp(waves(60, 0.02, seed))).tolist()) for seed in range(200)]
     assert sum(r.stationarity is Stationarity.TREND for r in reports) <= 30
+
+
+def test_a_series_that_is_mostly_empty_has_no_trend_and_says_why() -> None:
+    report = examine_series([0.0] * 12 + [64.0] * 8)
+    assert report.stationarity is Stationarity.TOO_SHORT
+    assert report.trend is None
+    assert "nothing was completed" in report.why_null["trend"]
+
+
+def test_a_series_that_begins_empty_trends_but_has_no_ratio_to_its_beginning() -> None:
+    report = examine_series([0.0] * 5 + [64.0, 80.0, 96.0, 96.0, 112.0] * 3)
+    assert report.stationarity is Stationarity.TREND
+    assert report.last_third_over_first is None
+    assert report.why_null["last_third_over_first"] == "nothing was completed in most of the first third"

@@ -56,7 +56,7 @@ def examine_series(values: Sequence[float]) -> SeriesReport:
     """Examine the throughput of equally long sub-windows, in order of time.
 
     Args:
-        values: finite, positive rates.
+        values: finite rates; a sub-window in which nothing was completed has 0.
     """
     x = np.asarray(values, dtype=np.float64)
     if x.size < _MIN_WINDOWS:
@@ -66,12 +66,17 @@ def examine_series(values: Sequence[float]) -> SeriesReport:
         )
         return SeriesReport(n=x.size, stationarity=Stationarity.TOO_SHORT, why_null=why)
     median = float(np.median(x))
+    if median <= 0:
+        fields = ("effective_n", "lag1_autocorrelation", "trend", "trend_p", "last_third_over_first")
+        why = dict.fromkeys(fields, "nothing was completed in half of the sub-windows or more")
+        return SeriesReport(n=x.size, stationarity=Stationarity.TOO_SHORT, why_null=why)
     slope = _theil_sen(x)
     correlations = _autocorrelations(_without_movement(x, slope))
     effective = _effective_number(correlations, x.size)
     p = _mann_kendall(x, effective)
     third = x.size // 3
-    thirds = float(np.median(x[-third:]) / np.median(x[:third]))
+    first_third = float(np.median(x[:third]))
+    thirds = float(np.median(x[-third:])) / first_third if first_third > 0 else math.inf
     trend = slope * (x.size - 1) / median
     moved = p < _ALPHA and max(abs(trend), abs(thirds - 1)) > _LIMIT
     why = {}
@@ -80,6 +85,8 @@ def examine_series(values: Sequence[float]) -> SeriesReport:
             ("effective_n", "lag1_autocorrelation"),
             f"autocorrelation needs at least {_MIN_FOR_AUTOCORRELATION} sub-windows that are not all equal",
         )
+    if first_third <= 0:
+        why = {**why, "last_third_over_first": "nothing was completed in most of the first third"}
     return SeriesReport(
         n=x.size,
         stationarity=Stationarity.TREND if moved else Stationarity.STEADY,
@@ -87,7 +94,7 @@ def examine_series(values: Sequence[float]) -> SeriesReport:
         lag1_autocorrelation=None if correlations is None else float(correlations[1]),
         trend=trend,
         trend_p=p,
-        last_third_over_first=thirds,
+        last_third_over_first=thirds if first_third > 0 else None,
         why_null=why,
     )
 
