@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from envdyno.export.names import plain_name
+from envdyno.launch.material import Material
 from envdyno.record.journal import JournalError
 from envdyno.record.run_record import RunRecord
 
@@ -16,6 +18,14 @@ COLUMNS = (
     "run_id",
     "started_at",
     "status",
+    "timing",
+    "case",
+    "side",
+    "pair",
+    "position",
+    "attempt",
+    "final",
+    "disturbed",
     "workload",
     "options",
     "num_envs",
@@ -106,6 +116,11 @@ def _lines(table: Sequence[Mapping[str, Any]]) -> bytes:
 HEADER = (",".join(COLUMNS) + "\n").encode()
 
 
+def csv_text(material: Material) -> str:
+    """Return the lines of all runs as one table, the header first."""
+    return (HEADER + b"".join(_lines(rows(record)) for record in material.records)).decode()
+
+
 def rows(record: RunRecord) -> list[dict[str, Any]]:
     """Return the lines of one run by column: the whole run first, then each worker."""
     case, found = record.case, record.throughput
@@ -113,6 +128,8 @@ def rows(record: RunRecord) -> list[dict[str, Any]]:
         "run_id": record.run_id,
         "started_at": record.started_at,
         "status": record.status.value,
+        "timing": case.timing,
+        **_place(record),
         "workload": _cell(case.workload),
         "options": _cell(" ".join(f"{key}={value}" for key, value in sorted(case.options.items()))),
         "window_s": case.window_s,
@@ -152,6 +169,16 @@ def rows(record: RunRecord) -> list[dict[str, Any]]:
     return [whole, *workers]
 
 
+def _place(record: RunRecord) -> dict[str, Any]:
+    """Return the run's place in its experiment."""
+    entry = record.experiment
+    if entry is None:
+        return {}
+    facts = entry.model_dump(include=set(COLUMNS))
+    return {**facts, "case": _cell(entry.case), "side": _cell(entry.side)}
+
+
 def _cell(text: str) -> str:
-    """Return text that a spreadsheet does not take for a formula (OWASP, "CSV Injection")."""
+    """Return text on one line that a spreadsheet does not take for a formula (OWASP, "CSV Injection")."""
+    text = plain_name(text) if text else ""
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text

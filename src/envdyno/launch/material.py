@@ -1,0 +1,72 @@
+"""What reports and exports are made of: the records of a bundle or a file, and the judge's word on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from envdyno.launch.judging import Judgement, judge_experiment, plan_of, today
+from envdyno.record.bundle import Bundle, BundleError
+from envdyno.record.experiment import ExperimentRecord
+from envdyno.record.journal import read_journal
+from envdyno.record.pack import is_pack, unpacked
+from envdyno.record.run_record import RunRecord
+
+
+@dataclass(frozen=True)
+class Material:
+    """One source of records, read and judged."""
+
+    name: str
+    """What the user named."""
+    records: tuple[RunRecord, ...]
+    bundle: Bundle | None = None
+    """Where raw samples are; ``None`` for a file of records."""
+    head: ExperimentRecord | None = None
+    """``None`` where the records are of no experiment."""
+    judgements: tuple[Judgement, ...] = ()
+    """One for each side that is compared with the base; empty without an experiment."""
+    is_gated: bool = False
+    """Whether a gate was asked for; without one no verdict is to be shown."""
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Material]:
+    """Read a bundle, a packed bundle, or a file of records.
+
+    Raises:
+        BundleError: it is none of these, or holds no record.
+        JournalError: its records cannot be read.
+    """
+    if path.is_dir():
+        yield _of_bundle(Bundle(path), str(path))
+    elif is_pack(path):
+        with unpacked(path) as folder:
+            yield _of_bundle(Bundle(folder), str(path))
+    elif not path.exists():
+        raise BundleError(
+            f"There is no {path}. Name the folder that `envdyno ab` or `envdyno run --out` wrote, "
+            "a packed bundle, or a file of records."
+        )
+    else:
+        yield Material(str(path), _not_empty(tuple(read_journal(path)), str(path)))
+
+
+def _of_bundle(bundle: Bundle, name: str) -> Material:
+    if not bundle.has_experiment():
+        if not bundle.has_records():
+            raise BundleError(f"{name} is no bundle: it holds neither an experiment nor records.")
+        return Material(name, tuple(bundle.records()), bundle)
+    head = bundle.experiment()
+    records = tuple(bundle.records()) if bundle.has_records() else ()
+    gate = plan_of(head).gate
+    judgements = tuple(judge_experiment(head, records, gate, today=today()))
+    return Material(name, records, bundle, head, judgements, gate is not None)
+
+
+def _not_empty(records: tuple[RunRecord, ...], name: str) -> tuple[RunRecord, ...]:
+    if not records:
+        raise BundleError(f"{name} holds no record.")
+    return records
