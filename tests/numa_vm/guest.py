@@ -69,7 +69,7 @@ class Installation:
 class Limits:
     """How long a guest may take."""
 
-    boot_s: float = 60.0
+    boot_s: float = 90.0
     """From power-on to the command. An emulated boot hangs now and then; it is then started anew."""
     boots: int = 3
     silence_s: float = 150.0
@@ -185,34 +185,24 @@ class Guest:
 
     def _command_line(self) -> list[str]:
         topology, installation = self.topology, self._installation
-        clock = _clock_arguments(installation.counter_khz)
-        serial = [
-            "-chardev",
-            f"file,id=console,path={_escaped(self.job / 'console')}",
-            "-serial",
-            "chardev:console",
-        ]
-        shares = [
-            *_share("tree", Path("/"), "readonly=on,multidevs=remap"),
-            *_share("repository", installation.repository, "readonly=on,multidevs=remap"),
-            *_share("job", self.job, "readonly=off"),
-        ]
+        kernel_arguments = (
+            _KERNEL_ARGUMENTS,
+            _clock_arguments(installation.counter_khz),
+            topology.kernel_arguments,
+        )
+        console = _escaped(self.job / "console")
         return [
             installation.qemu,
             *("-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"),
-            *(
-                "-machine",
-                f"q35{topology.machine_options}",
-                "-accel",
-                _ACCELERATOR,
-                "-cpu",
-                _CPU_MODEL,
-            ),
+            *("-machine", f"q35{topology.machine_options}"),
+            *("-accel", _ACCELERATOR, "-cpu", _CPU_MODEL),
             *topology.qemu_arguments(),
             *("-kernel", str(installation.kernel), "-initrd", str(installation.initramfs)),
-            *("-append", f"{_KERNEL_ARGUMENTS} {clock} {topology.kernel_arguments}"),
-            *serial,
-            *shares,
+            *("-append", " ".join(kernel_arguments)),
+            *("-chardev", f"file,id=console,path={console}", "-serial", "chardev:console"),
+            *_share("tree", Path("/"), "readonly=on,multidevs=remap"),
+            *_share("repository", installation.repository, "readonly=on,multidevs=remap"),
+            *_share("job", self.job, "readonly=off"),
         ]
 
 
