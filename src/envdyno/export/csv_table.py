@@ -78,8 +78,12 @@ class CsvTable:
             raise JournalError(
                 f"The table cannot be written to {path}: {error.strerror}. Choose another file or folder."
             ) from error
-        if not written or not written.endswith(b"\n"):
-            self._write(b"\n" if written else HEADER)
+        try:
+            if not written.endswith(b"\n"):
+                self._write(b"\n" if written else HEADER)
+        except JournalError:
+            self._file.close()
+            raise
 
     def append(self, record: RunRecord) -> None:
         """Write the lines of one run; absent figures are empty cells.

@@ -46,8 +46,19 @@ class Journal:
             ) from error
 
     def _mend_end(self) -> None:
-        """Finish a whole last line that lacks its line feed; cut off half a line, which is no record."""
-        whole, feed, last = self.path.read_bytes().rpartition(b"\n")
+        """Finish a whole last line that lacks its line feed; cut off half a line, which is no record.
+
+        Raises:
+            JournalError: the file holds something else, which is left as it is.
+        """
+        content = self.path.read_bytes()
+        whole, feed, last = content.rpartition(b"\n")
+        if not {content.lstrip()[:1], last[:1]} <= {b"", b"{"}:
+            self.close()
+            raise JournalError(
+                f"Records cannot be written to {self.path}: it holds something else than records. "
+                "Choose another file."
+            )
         if not last:
             return
         try:
@@ -107,6 +118,6 @@ def read_journal(path: Path) -> Iterator[RunRecord]:
         try:
             yield RunRecord.model_validate(loads(line.decode("utf-8")))
         except (UnicodeDecodeError, NotStrictJson, ValidationError) as error:
-            if number == len(lines):
+            if number == len(lines) and not isinstance(error, ValidationError):
                 return
             raise JournalError(f"Line {number} of {path} is no run record. {fault_text(error)}") from error
