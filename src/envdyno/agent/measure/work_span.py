@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable, Mapping
 from typing import Any
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 class WorkSpan:
@@ -21,10 +26,14 @@ class WorkSpan:
         self._before = dict(self._read())
 
     def close(self, vector_steps: int) -> None:
-        """Read at the last edge. Totals that were not told at both edges are absent."""
+        """Read at the last edge. Totals that were not told as numbers at both edges are absent."""
         after = self._read()
         self.vector_steps = vector_steps
-        self.totals = {name: after[name] - value for name, value in self._before.items() if name in after}
+        self.totals = {
+            name: after[name] - value
+            for name, value in self._before.items()
+            if _is_number(value) and _is_number(after.get(name))
+        }
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON types."""
