@@ -124,6 +124,21 @@ class Workshop:
         }
 
     @staticmethod
+    def run(side: PreparedSide, code: str) -> str:
+        """Run Python code as a launcher would start the side."""
+        script = f"import sys; sys.path[:0] = {[str(path) for path in side.sys_path]!r}\n{code}"
+        done = subprocess.run(
+            [side.python, "-c", script],
+            env=side.child_environ(os.environ),
+            cwd=side.cwd,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    @staticmethod
     def side(name: str, repo: Repo, ref: str = "HEAD", **more: object) -> SideRequest:
         """Ask for a commit of a repository."""
         return SideRequest(name, repo.path, GitRef(ref, repo.path), **more)  # type: ignore[arg-type]

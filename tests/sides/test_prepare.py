@@ -14,10 +14,8 @@ import pytest
 
 from envdyno.sides.cache_home import CacheHome
 from envdyno.sides.prepare import prepared_sides
-from envdyno.sides.prepared import PreparedSide
 from envdyno.sides.problems import SideError, SideProblem
-from envdyno.sides.request import GitRef, Requirements, SideRequest, WorkingTree
-from envdyno.sides.store import Kind
+from envdyno.sides.request import GitRef, SideRequest, WorkingTree
 
 PREPARE = """
 import sys
@@ -33,21 +31,6 @@ with prepared_sides([request], home=CacheHome(Path(sys.argv[2]))) as (side,):
 """
 
 
-def run(side: PreparedSide, code: str) -> str:
-    """Run Python code as a launcher would start the side."""
-    script = f"import sys; sys.path[:0] = {[str(path) for path in side.sys_path]!r}\n{code}"
-    done = subprocess.run(
-        [side.python, "-c", script],
-        env=side.child_environ(os.environ),
-        cwd=side.cwd,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
-
-
 def test_two_commits_run_their_own_code_from_equally_long_paths(
     repo: Any, workshop: Any, prepare: Any, cache: Path
 ) -> None:
@@ -56,8 +39,8 @@ def test_two_commits_run_their_own_code_from_equally_long_paths(
     repo.write({"src/envs/__init__.py": "VALUE = 3\n"})
     status = repo.git("status", "--porcelain")
     with prepare(workshop.side("base", repo, first[:9]), workshop.side("head", repo, "main")) as (base, head):
-        assert run(base, "import envs; print(envs.VALUE)") == "1"
-        assert run(head, "import envs; print(envs.VALUE)") == "2"
+        assert workshop.run(base, "import envs; print(envs.VALUE)") == "1"
+        assert workshop.run(head, "import envs; print(envs.VALUE)") == "2"
         assert len(str(base.tree)) == len(str(head.tree))
         assert {len(str(path)) for path in base.cache_dirs.values()} == {
             len(str(path)) for path in head.cache_dirs.values()
@@ -97,13 +80,13 @@ def test_a_checkout_is_used_again_unless_it_was_changed(
     side = workshop.side("a", repo)
     with prepare(side) as (prepared,):
         tree = prepared.tree
-        run(prepared, "open('outputs.json', 'w').write('{}')")
+        workshop.run(prepared, "open('outputs.json', 'w').write('{}')")
     with prepare(side) as (prepared,):
         assert (prepared.tree / "outputs.json").exists()
     assert notices == []
     (tree / "src" / "envs" / "__init__.py").write_text("VALUE = 9\n")
     with prepare(side) as (prepared,):
-        assert run(prepared, "import envs; print(envs.VALUE)") == "1"
+        assert workshop.run(prepared, "import envs; print(envs.VALUE)") == "1"
     assert "files in it were changed" in notices.text()
 
 
@@ -112,7 +95,7 @@ def test_bytecode_goes_to_the_sides_own_cache_and_not_into_the_tree(
 ) -> None:
     repo.commit({"src/envs/__init__.py": "VALUE = 1\n"})
     with prepare(workshop.side("a", repo)) as (side,):
-        place = run(side, "import envs; print(envs.__cached__)")
+        place = workshop.run(side, "import envs; print(envs.__cached__)")
         assert Path(place).is_relative_to(side.cache_dirs["PYTHONPYCACHEPREFIX"])
         assert Path(place).exists()
         assert not list(side.tree.rglob("__pycache__"))
@@ -157,7 +140,7 @@ def test_a_home_that_is_not_there_is_no_hindrance(
     monkeypatch.setenv("HOME", "/dev/null/home")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with prepared_sides([workshop.side("a", repo)], notify=notices) as (side,):
-        assert run(side, "import envs; print(envs.__name__)") == "envs"
+        assert workshop.run(side, "import envs; print(envs.__name__)") == "envs"
         assert side.tree.is_relative_to(tmp_path)
     assert "ENVDYNO_CACHE_DIR" in notices.text()
 
@@ -169,7 +152,9 @@ def test_equal_sides_of_an_aa_have_caches_of_their_own(repo: Any, workshop: Any,
         assert set(base.cache_dirs.values()).isdisjoint(again.cache_dirs.values())
 
 
-def test_a_working_tree_is_taken_as_it_is_and_its_difference_is_on_record(repo: Any, prepare: Any) -> None:
+def test_a_working_tree_is_taken_as_it_is_and_its_difference_is_on_record(
+    repo: Any, workshop: Any, prepare: Any
+) -> None:
     sha = repo.commit({"src/envs/__init__.py": "VALUE = 1\n"})
     side = SideRequest("x", repo.path, WorkingTree(repo.path))
     with prepare(side) as (clean,):
@@ -177,7 +162,7 @@ def test_a_working_tree_is_taken_as_it_is_and_its_difference_is_on_record(repo: 
     repo.write({"src/envs/__init__.py": "VALUE = 5\n", "src/envs/new.py": ""})
     with prepare(side) as (dirty,):
         code = dirty.identity.code
-        assert run(dirty, "import envs; print(envs.VALUE)") == "5"
+        assert workshop.run(dirty, "import envs; print(envs.VALUE)") == "5"
         assert (code.commit, code.dirty, code.label) == (sha, True, f"{sha[:8]}-dirty")
         assert code.changed_files == ("src/envs/__init__.py", "src/envs/new.py")
         assert len(code.diff_sha256) == 64
@@ -197,81 +182,6 @@ def test_a_working_tree_without_git_has_an_unknown_commit_and_says_so(
         assert code.dirty
         assert code.diff_sha256
     assert "is not known" in notices.text()
-
-
-def test_setup_commands_run_once_a_commit_with_the_sides_interpreter(
-    repo: Any, workshop: Any, prepare: Any
-) -> None:
-    repo.commit({"src/envs/__init__.py": ""})
-    command = "python -c 'import sys; print(sys.prefix)' > src/envs/built.py && echo x >> runs.txt"
-    python = workshop.environment("env")
-    side = workshop.side("a", repo, setup=(command,), python=str(python))
-    for _ in range(2):
-        with prepare(side) as (prepared,):
-            built = (prepared.tree / "src" / "envs" / "built.py").read_text().strip()
-            assert built == str(python.parent.parent)
-            assert (prepared.tree / "runs.txt").read_text() == "x\n"
-            assert prepared.identity.setup == (command,)
-    assert not (repo.path / "runs.txt").exists()
-
-
-def test_a_setup_command_that_fails_shows_its_last_words_and_leaves_nothing(
-    repo: Any, workshop: Any, prepare: Any, cache: Path
-) -> None:
-    repo.commit({"a.py": ""})
-    side = workshop.side("a", repo, setup=("echo compiling; echo it broke >&2; exit 3",))
-    with pytest.raises(SideError, match=r"exit code 3.*(?s:.)*it broke") as caught, prepare(side):
-        pass
-    assert caught.value.problem is SideProblem.SETUP
-    assert not list((cache / Kind.TREES.value).glob("*/"))
-    log = next((cache / "logs").glob("*setup*"))
-    assert "it broke" in log.read_text()
-
-
-def test_setup_commands_do_not_run_in_the_users_tree(repo: Any, prepare: Any) -> None:
-    repo.commit({"a.py": ""})
-    side = SideRequest("x", repo.path, WorkingTree(repo.path), setup=("touch ran",))
-    with pytest.raises(SideError, match="Run them yourself"), prepare(side):
-        pass
-    assert not (repo.path / "ran").exists()
-
-
-def test_sides_may_differ_in_packages_alone(workshop: Any, prepare: Any, uv: Path, tmp_path: Path) -> None:
-    for version in ("1.4.0", "1.5.1"):
-        workshop.wheel("engine", version)
-    lines = ("--no-index", "--find-links wheels")
-    sides = [
-        SideRequest(f"v{version}", tmp_path, requirements=Requirements((*lines, f"engine=={version}")))
-        for version in ("1.4.0", "1.5.1")
-    ]
-    with prepare(*sides) as (old, new):
-        assert run(old, "import engine; print(engine.VERSION)") == "1.4.0"
-        assert run(new, "import engine; print(engine.VERSION)") == "1.5.1"
-        assert old.identity.packages.versions == {"engine": "1.4.0"}
-        assert old.identity.declared_packages == ("engine",)
-        assert old.identity.requirements.splitlines()[-1] == "engine==1.4.0"
-        assert old.tree is None
-        assert old.cwd is None
-
-
-@pytest.mark.slow
-def test_setup_may_install_into_the_sides_own_environment_and_no_other_side_sees_it(
-    repo: Any, workshop: Any, prepare: Any, uv: Path, tmp_path: Path
-) -> None:
-    workshop.wheel("engine", "1.0")
-    wheel = workshop.wheel("extra", "1.0")
-    repo.commit({"a.py": ""})
-    needs = Requirements(("--no-index", f"--find-links {tmp_path / 'wheels'}", "engine"))
-    install = f"python -m pip install --quiet --no-index --disable-pip-version-check {wheel}"
-    one = workshop.side("one", repo, requirements=needs, setup=(install,))
-    two = workshop.side("two", repo, requirements=needs)
-    with prepare(one, two) as (first, second):
-        assert "extra" in first.identity.packages.versions
-        assert "extra" not in second.identity.packages.versions
-        generation = first.tree
-    with prepare(one) as (again,):
-        assert again.tree == generation
-        assert "extra" in again.identity.packages.versions
 
 
 def test_variables_and_options_of_a_side_may_name_its_tree(repo: Any, workshop: Any, prepare: Any) -> None:
