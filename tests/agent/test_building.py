@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from fake_clock import FakeClock
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envdyno.agent import stages
@@ -25,6 +25,7 @@ standard = st.lists(
 )
 
 
+@settings(max_examples=40)
 @given(folders, standard, st.lists(packages, max_size=2), st.lists(st.just("/editable/src"), max_size=1))
 def test_a_sides_folders_come_after_the_standard_library_and_before_what_is_installed(
     added: tuple[str, ...], library: list[str], installed: list[str], editable: list[str]

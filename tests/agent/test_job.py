@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envdyno.agent.job import Job, Purpose, Timing
@@ -41,11 +41,13 @@ def over_the_pipe(job: Job, **more: Any) -> Job:
     return Job.from_json(decode(encode(ToWorker.RUN, job.to_json() | more)))
 
 
+@settings(max_examples=40)
 @given(jobs)
 def test_a_job_arrives_as_it_was_sent(job: Job) -> None:
     assert over_the_pipe(job) == job
 
 
+@settings(max_examples=40)
 @given(jobs)
 def test_fields_that_are_not_the_jobs_are_passed_over(job: Job) -> None:
     assert over_the_pipe(job, sent_by="a newer control") == job

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envdyno.agent import protocol
@@ -35,6 +35,7 @@ bodies = st.dictionaries(st.text().filter(lambda key: key not in ("v", "type")),
 numbers = st.floats() | st.integers() | st.none() | st.text()
 
 
+@settings(max_examples=40)
 @given(st.sampled_from([*ToWorker, *FromWorker]), bodies)
 def test_a_message_is_one_line_and_is_read_back_as_it_was_sent(
     kind: ToWorker | FromWorker, body: dict[str, Any]
@@ -45,6 +46,7 @@ def test_a_message_is_one_line_and_is_read_back_as_it_was_sent(
     assert decode(line) == {"v": VERSION, "type": kind.value, **body}
 
 
+@settings(max_examples=40)
 @given(st.lists(bodies, max_size=5), st.data())
 def test_lines_come_out_whole_however_the_bytes_arrive(
     messages: list[dict[str, Any]], data: st.DataObject
@@ -121,6 +123,7 @@ def test_text_that_is_no_unicode_arrives_readable() -> None:
     json.dumps(message, ensure_ascii=False).encode()
 
 
+@settings(max_examples=40)
 @given(st.recursive(numbers, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=9))
 def test_whatever_is_made_finite_can_be_sent(value: Any) -> None:
     assert decode(encode(FromWorker.MEASURED, {"value": finite(value)}))["value"] == finite(value)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envdyno.agent.placement.errors import PlacementError
@@ -71,6 +71,7 @@ def test_what_is_no_time_span_is_refused_with_an_example(text: str) -> None:
         Duration().convert(text, None, None)
 
 
+@settings(max_examples=40)
 @given(st.text(max_size=12))
 def test_any_text_is_a_finite_span_or_refused(text: str) -> None:
     try:
@@ -85,6 +86,7 @@ def test_a_number_in_place_of_a_text_is_seconds() -> None:
     assert Duration().convert(10, None, None) == 10.0
 
 
+@settings(max_examples=40)
 @given(st.dictionaries(keys, json_values, max_size=4))
 def test_pairs_are_read_back_by_key(pairs: dict[str, Any]) -> None:
     texts = tuple(f"{key}={json.dumps(value)}" for key, value in pairs.items())

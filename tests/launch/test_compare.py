@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envdyno.launch.compare import action_difference
@@ -20,12 +20,14 @@ spaces = st.none() | st.fixed_dictionaries(
 )
 
 
+@settings(max_examples=40)
 @given(spaces)
 def test_an_action_space_does_not_differ_from_itself(space: dict[str, Any] | None) -> None:
     assert action_difference(space, space) is None
     assert action_difference(space, None if space is None else dict(space)) is None
 
 
+@settings(max_examples=40)
 @given(spaces, spaces)
 def test_a_difference_is_one_whichever_side_comes_first(
     first: dict[str, Any] | None, second: dict[str, Any] | None

@@ -12,7 +12,7 @@ from typing import Any
 
 import psutil
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envdyno.launch import procfs
@@ -96,6 +96,7 @@ def test_switches_of_every_thread_are_counted_not_of_the_first_alone() -> None:
     assert told[0].voluntary_switches - before.voluntary_switches >= 100
 
 
+@settings(max_examples=40)
 @given(st.text(alphabet="ab) (\n", max_size=12))
 def test_a_command_name_of_blanks_and_brackets_moves_no_field(command: str) -> None:
     numbers = " ".join(["0"] * 5 + ["11", "12", "13", "14"] + ["0"] * 30)

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envdyno.plan.literals import literal, parse_literal
@@ -17,11 +17,13 @@ json_values = st.recursive(
 )
 
 
+@settings(max_examples=40)
 @given(json_values)
 def test_json_is_read_as_what_it_is(value: Any) -> None:
     assert parse_literal(json.dumps(value)) == value
 
 
+@settings(max_examples=40)
 @given(json_values)
 def test_what_is_written_is_read_back_with_its_type(value: Any) -> None:
     again = parse_literal(literal(value))

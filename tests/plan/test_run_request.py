@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envdyno.agent.placement.request import Request
@@ -15,6 +15,7 @@ from envdyno.plan.usage_error import UsageError
 from envdyno.record.case import Mode
 
 
+@settings(max_examples=40)
 @given(st.integers(1, 64), st.integers(0, 10**6))
 def test_a_batch_is_split_over_all_workers_as_evenly_as_can_be(workers: int, more: int) -> None:
     shares = split_batch(workers + more, workers)
@@ -24,6 +25,7 @@ def test_a_batch_is_split_over_all_workers_as_evenly_as_can_be(workers: int, mor
     assert list(shares) == sorted(shares, reverse=True), "the remainder goes to the first"
 
 
+@settings(max_examples=40)
 @given(st.integers(-3, 5), st.integers(6, 64))
 def test_fewer_environments_than_workers_are_refused_with_both_numbers(num_envs: int, workers: int) -> None:
     with pytest.raises(UsageError, match=f"--num-envs {num_envs} .*over {workers} workers"):

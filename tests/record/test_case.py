@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envdyno.record.case import CaseRecord
@@ -70,6 +70,7 @@ figures = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 option_values = st.none() | st.booleans() | figures | st.text()
 
 
+@settings(max_examples=40)
 @given(st.dictionaries(st.text(max_size=5), option_values, max_size=4))
 def test_a_case_read_from_a_file_has_the_hash_that_it_was_written_with(options: dict[str, Any]) -> None:
     written = case(options=options)

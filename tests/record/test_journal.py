@@ -9,7 +9,7 @@ from pathlib import Path
 
 import hand_made_run
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envdyno.launch.run_record import make_record
@@ -45,6 +45,7 @@ def test_a_record_is_on_the_disk_when_it_has_been_appended(tmp_path: Path) -> No
     journal.close()
 
 
+@settings(max_examples=40)
 @given(st.integers(0, len(LINES[1]) - 2))
 def test_a_line_torn_anywhere_is_passed_over_and_cut_off_before_the_next(cut: int) -> None:
     """As a killed process leaves it; also in the middle of a character of several bytes."""

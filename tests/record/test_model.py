@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -25,6 +25,7 @@ class Part(Shape):
 texts = st.text(st.characters(categories=("L", "Cs", "Zs", "So")), max_size=8)
 
 
+@settings(max_examples=40)
 @given(texts, st.lists(texts, max_size=3), st.dictionaries(texts, st.lists(texts, max_size=2), max_size=2))
 def test_a_part_with_any_text_can_be_written_as_utf8(
     name: str, lines: list[str], facts: dict[str, list[str]]

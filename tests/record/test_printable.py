@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envdyno.record.printable import printable
@@ -30,6 +30,7 @@ def test_what_commands_a_terminal_is_taken_out_and_what_cannot_be_seen_is_writte
     assert printable(line) == shown
 
 
+@settings(max_examples=40)
 @given(st.text(alphabet=st.characters() | st.sampled_from("\x1b[]0;m\x07\x00\r")))
 def test_nothing_but_visible_characters_and_tabs_is_left(line: str) -> None:
     shown = printable(line)

@@ -4,7 +4,7 @@ import contextlib
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envdyno.record.strict_json import NotStrictJson, loads
@@ -16,11 +16,13 @@ values = st.recursive(
 )
 
 
+@settings(max_examples=40)
 @given(values)
 def test_what_is_strict_json_is_read_as_it_was_written(value: object) -> None:
     assert loads(json.dumps(value, allow_nan=False)) == value
 
 
+@settings(max_examples=40)
 @given(st.text(max_size=30))
 def test_any_text_is_read_or_refused(text: str) -> None:
     with contextlib.suppress(NotStrictJson):

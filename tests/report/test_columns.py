@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envdyno.report.columns import aligned
@@ -19,6 +19,7 @@ def test_columns_stand_under_each_other() -> None:
     ]
 
 
+@settings(max_examples=40)
 @given(tables, st.sets(st.integers(0, 3)), st.integers(1, 3))
 def test_every_cell_is_at_its_place_and_no_line_ends_in_blanks(
     rows: list[list[str]], right: set[int], gap: int

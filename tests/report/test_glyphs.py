@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envdyno.report.glyphs import ASCII, UNICODE, glyphs_for
@@ -10,6 +10,7 @@ ENCODINGS = ["ascii", "cp1252", "latin-1", "utf-8", "cp437", "utf-16", "iso8859-
 RICH = "±5.0 % – 2 → 3 × … done"
 
 
+@settings(max_examples=40)
 @given(st.sampled_from(ENCODINGS), st.text(max_size=30))
 def test_whatever_is_fitted_can_be_written(encoding: str, line: str) -> None:
     fitted = glyphs_for(encoding).fit(line)

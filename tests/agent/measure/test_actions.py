@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envdyno.agent.measure.actions import RING_BATCHES, UNBOUNDED_LIMIT, ActionSource, action_ring
@@ -71,6 +71,7 @@ def test_without_numpy_actions_are_nested_lists_within_the_same_bounds(
         assert np.asarray(batch).dtype.kind == np.dtype(spec.dtype).kind
 
 
+@settings(max_examples=40)
 @given(specs(), st.integers(0, 1000))
 def test_equal_seeds_give_equal_rings(spec: ArraySpec, seed: int) -> None:
     first, second = (action_ring(spec, NUM_ENVS, ActionSource.RANDOM, seed) for _ in range(2))

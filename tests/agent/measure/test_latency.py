@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envdyno.agent.measure.latency import latency
 
 
+@settings(max_examples=40)
 @given(st.lists(st.integers(0, 10**12), min_size=1, max_size=60))
 def test_latency_is_quantiles_in_milliseconds_over_all_steps(durations_ns: list[int]) -> None:
     found = latency(durations_ns)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envdyno.agent.measure.observation import named_arrays, nonfinite_rows, observation_hash
@@ -94,6 +94,7 @@ def test_without_numpy_lists_are_hashed_as_they_are_written(monkeypatch: pytest.
 shapes = st.sampled_from([(4,), (4, 3), (4, 2, 2), (4, 0)])
 
 
+@settings(max_examples=40)
 @given(st.lists(shapes, min_size=1, max_size=3), st.data())
 def test_a_row_with_something_not_finite_in_any_array_is_counted_once(
     array_shapes: list[tuple[int, ...]], data: st.DataObject

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envdyno.agent.measure.quantile import median, quantile
@@ -10,11 +10,13 @@ from envdyno.agent.measure.quantile import median, quantile
 values = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=50)
 
 
+@settings(max_examples=40)
 @given(values, st.floats(0, 1))
 def test_quantiles_are_numpys(series: list[float], q: float) -> None:
     assert quantile(sorted(series), q) == pytest.approx(np.quantile(series, q), rel=1e-9, abs=1e-9)
 
 
+@settings(max_examples=40)
 @given(values)
 def test_the_median_is_numpys(series: list[float]) -> None:
     assert median(series) == pytest.approx(np.median(series), rel=1e-12, abs=1e-9)

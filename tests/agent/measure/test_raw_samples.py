@@ -6,12 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envdyno.agent.measure.raw_samples import write_npy
 
 
+@settings(max_examples=40)
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=200))
 def test_samples_are_read_back_by_numpy_without_pickle(values: list[int]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -5,7 +5,7 @@ import math
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envdyno.agent.measure.stationarity import (
@@ -49,6 +49,7 @@ def test_a_constant_series_has_no_trend(value: float, points: int) -> None:
     assert (flat.z, flat.relative_change, flat.steady) == (0, 0, True)
 
 
+@settings(max_examples=40)
 @given(series_of_times)
 def test_a_series_read_backwards_has_the_opposite_trend(series: list[float]) -> None:
     forth, back = found(series), found(series[::-1])
@@ -56,6 +57,7 @@ def test_a_series_read_backwards_has_the_opposite_trend(series: list[float]) -> 
     assert back.relative_change == pytest.approx(-forth.relative_change, abs=1e-9)
 
 
+@settings(max_examples=40)
 @given(series_of_times, st.floats(0.01, 100))
 def test_the_unit_of_time_does_not_matter(series: list[float], factor: float) -> None:
     once, scaled = found(series), found([value * factor for value in series])
@@ -98,6 +100,7 @@ def test_a_series_around_nothing_has_no_relative_change(series: list[float]) -> 
     assert trend(series) is None
 
 
+@settings(max_examples=40)
 @given(st.lists(st.floats(0, 1e3), max_size=60), st.integers(1, 12))
 def test_blocks_are_nearly_equal_runs_of_all_steps(durations: list[float], blocks: int) -> None:
     medians = block_medians(durations, blocks)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envdyno.agent.workloads import registry
@@ -57,6 +57,7 @@ def test_a_family_without_a_member_asks_which_one(name: str, family: None) -> No
         resolve(name)
 
 
+@settings(max_examples=40)
 @given(st.lists(names, min_size=1, max_size=3), st.lists(names, min_size=1, max_size=2))
 def test_any_dotted_module_and_attribute_is_a_name(module: list[str], attribute: list[str]) -> None:
     name = f"{'.'.join(module)}:{'.'.join(attribute)}"

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envdyno.agent.workloads.contract import Autoreset, Tally
@@ -27,6 +27,7 @@ def count(ends: list[tuple[list[bool], list[bool]]], mode: Autoreset) -> list[Ta
     return [counter.step(None) for _ in ends]
 
 
+@settings(max_examples=40)
 @given(episode_ends, st.sampled_from([mode for mode in Autoreset if mode is not Autoreset.NEXT_STEP]))
 def test_every_row_is_a_transition_unless_the_next_step_resets(
     ends: list[tuple[list[bool], list[bool]]], mode: Autoreset
@@ -37,6 +38,7 @@ def test_every_row_is_a_transition_unless_the_next_step_resets(
         assert tally.reward_sum == 1.5
 
 
+@settings(max_examples=40)
 @given(episode_ends)
 def test_with_next_step_autoreset_rows_that_ended_only_reset_in_the_step_after(
     ends: list[tuple[list[bool], list[bool]]],

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from fake_clock import FakeClock
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated_worker import Pace, synthetic
 
@@ -51,6 +51,7 @@ def test_each_distribution_has_its_shape() -> None:
     assert max(heavy) - statistics.median(heavy) > 10 * (statistics.median(heavy) - min(heavy))
 
 
+@settings(max_examples=40)
 @given(st.sampled_from(Distribution), st.floats(0, 50), st.floats(-1, 1))
 def test_no_step_takes_less_than_no_time(distribution: Distribution, noise: float, drift: float) -> None:
     assert min(times(distribution, noise, drift, count=50)) >= 0
@@ -62,6 +63,7 @@ def test_drift_grows_with_every_step() -> None:
     assert drifting[1000] == pytest.approx(2e-3)
 
 
+@settings(max_examples=40)
 @given(
     st.integers(1, 9),
     st.floats(0, 1),
