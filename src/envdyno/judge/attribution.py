@@ -17,7 +17,7 @@ import numpy as np
 from envdyno.judge.distributions import Floats, student_quantile
 from envdyno.judge.evidence import CaseEvidence, RunKind, RunSample
 from envdyno.judge.fieller import fieller_interval
-from envdyno.judge.pairing import Pair, pairs_of
+from envdyno.judge.pairing import CANARY_LIMIT, Pair, pairs_of
 from envdyno.judge.phase_tree import REMAINDER, PhaseKind, PhaseNode, PhaseTree, phase_tree
 from envdyno.judge.reasons import Alarm, ReasonCode
 
@@ -116,19 +116,22 @@ class Attribution:
         return None
 
 
-def attribute(evidence: CaseEvidence, clock: Clock = Clock.WALL) -> Attribution | None:
+def attribute(
+    evidence: CaseEvidence, clock: Clock = Clock.WALL, canary_limit: float = CANARY_LIMIT
+) -> Attribution | None:
     """Split the change of a case over its phases.
 
     Args:
         evidence: the case, with attribution runs of both sides.
         clock: wall time or CPU time.
+        canary_limit: see :data:`~envdyno.judge.pairing.CANARY_LIMIT`; that of the gate.
 
     Returns:
         ``None`` if no pair of attribution runs has phases and a vector step by this clock.
     """
     pairs = [
         pair
-        for pair in pairs_of(evidence, kind=RunKind.ATTRIBUTION, enough=2).used
+        for pair in pairs_of(evidence, kind=RunKind.ATTRIBUTION, enough=2, canary_limit=canary_limit).used
         if all(_total(run, clock) is not None and _phases(run, clock) for run in (pair.base, pair.head))
     ]
     if not pairs:
@@ -138,7 +141,7 @@ def attribute(evidence: CaseEvidence, clock: Clock = Clock.WALL) -> Attribution 
     total = _change(PhaseNode("", PhaseKind.GROUP), base[""], head[""], None)
     whole = _deltas(base[""], head[""])
     phases = tuple(_change(node, base[node.path], head[node.path], whole) for node in tree.nodes)
-    reconciliation = _reconcile(evidence, clock, total)
+    reconciliation = _reconcile(evidence, clock, total, canary_limit)
     return Attribution(
         case=evidence.case,
         clock=clock,
@@ -239,8 +242,10 @@ def _share(part: Floats, whole: Floats | None, why: dict[str, str]) -> tuple[flo
     return float(part.mean()) / float(whole.mean()), MsInterval(*bounds)
 
 
-def _reconcile(evidence: CaseEvidence, clock: Clock, total: PhaseChange) -> Reconciliation | None:
-    pairs = pairs_of(evidence).used
+def _reconcile(
+    evidence: CaseEvidence, clock: Clock, total: PhaseChange, canary_limit: float
+) -> Reconciliation | None:
+    pairs = pairs_of(evidence, canary_limit=canary_limit).used
     runs = [[_total(_side(pair, i), clock) for pair in pairs] for i in (0, 1)]
     base, head = ([time for time in side if time is not None] for side in runs)
     if not base or not head or total.base_ms is None or total.head_ms is None or total.delta_ms is None:

@@ -88,7 +88,7 @@ def _judge(
 ) -> Judgement:
     expected = tuple(case.case for case in evidence.cases)
     report = gate(evidence, rule, today=today, floors=floors, schedule=schedule, expected_cases=expected)
-    found = [attribute(case, clock) for case in evidence.cases for clock in Clock]
+    found = [attribute(case, clock, rule.canary_limit) for case in evidence.cases for clock in Clock]
     return Judgement(other, evidence, report, tuple(one for one in found if one is not None))
 
 

@@ -14,7 +14,7 @@ from envdyno.record.run_record import RunRecord
 from envdyno.report.experiment_runs import phase_calls, run_doubts, runs_line, uninstrumented
 from envdyno.report.phase_changes import phase_change_lines
 from envdyno.report.sentences import finished, wrapped
-from envdyno.report.verdict_table import verdict_table
+from envdyno.report.verdict_table import resolution_text, verdict_table
 
 DRIFTS = frozenset({ReasonCode.BATCH_SHIFT, ReasonCode.MACHINE_TREND, ReasonCode.RATIO_TREND})
 NO_RESULT = frozenset({Verdict.NOT_MEASURED, Verdict.INCOMPARABLE})
@@ -68,12 +68,15 @@ def _reason(head: ExperimentRecord, case: CaseVerdict) -> str:
 
 def _notes(head: ExperimentRecord, report: GateReport, records: Sequence[RunRecord]) -> Iterator[str]:
     orders = " | ".join(sorted(set(head.orders.values())))
-    alarms = [*report.alarms, *(alarm for case in report.cases for alarm in case.alarms)]
+    measured = [case for case in report.cases if case.case not in {**head.misaligned, **head.cannot_run}]
+    alarms = [*report.alarms, *(alarm for case in measured for alarm in case.alarms)]
     drift = "see below" if any(alarm.code in DRIFTS for alarm in alarms) else "none seen"
     apart = sorted({kind for kinds in head.differences.values() for kind in kinds})
     yield f"sides differ in: {', '.join(apart) or 'nothing'}   order: {orders}   drift: {drift}"
     yield from (f"  {difference}" for difference in head.package_differences)
     yield runs_line(records)
+    if (resolution := resolution_text(report)) is not None:
+        yield resolution
     for case in report.cases:
         if case.exception is not None:
             until = case.exception.expires.isoformat()

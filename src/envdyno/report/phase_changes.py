@@ -83,6 +83,6 @@ def _observer(found: Attribution) -> str:
     if reconciliation is None:
         return ""
     return (
-        f"  With phases timed, a step takes {reconciliation.observer_base_ms:+.3f} ms on base and "
-        f"{reconciliation.observer_head_ms:+.3f} ms on head against the throughput runs."
+        f"  phases on against phases off: {reconciliation.observer_base_ms:+.3f} ms a step on base, "
+        f"{reconciliation.observer_head_ms:+.3f} ms on head"
     )

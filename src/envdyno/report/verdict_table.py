@@ -17,7 +17,7 @@ def verdict_table(
 ) -> list[str]:
     """Return the table, or a block for each case where the table would be wider than the screen."""
     base_label, other_label = side_headings(head, other)
-    header = [UNIT, base_label, other_label, "ratio [95 %]", "visible", "pairs"]
+    header = [UNIT, base_label, other_label, "ratio [95 %]", "pairs"]
     rows = [[*header, "verdict"] if judged else header]
     rows += [_row(case, judged=judged) for case in report.cases]
     lines = aligned(rows)
@@ -39,7 +39,6 @@ def _row(case: CaseVerdict, *, judged: bool) -> list[str]:
         summary_text(case.base),
         summary_text(case.head),
         ratio_text(case),
-        visible_text(case),
         f"{case.base.n} of {case.base.planned}",
     ]
     return [*cells, case.verdict.name] if judged else cells
@@ -50,7 +49,6 @@ def _block(case: CaseVerdict, labels: tuple[str, str], judged: bool) -> list[str
         (f"  {labels[0]}", f"{summary_text(case.base)} {UNIT}"),
         (f"  {labels[1]}", f"{summary_text(case.head)} {UNIT}"),
         ("  ratio [95 %]", f"{ratio_text(case)}   {case.base.n} of {case.base.planned} pairs"),
-        ("  smallest visible", visible_text(case)),
     ]
     verdict = f"   {case.verdict.name}" if judged else ""
     return [f"{case.case}{verdict}", *aligned(rows), ""]
@@ -78,7 +76,18 @@ def ratio_text(case: CaseVerdict) -> str:
     return f"{estimate.ratio:.3f} [{estimate.interval.low:.3f}, {estimate.interval.high:.3f}]"
 
 
-def visible_text(case: CaseVerdict) -> str:
-    """Return the smallest change that these pairs could have shown."""
-    found = case.estimate.smallest_change if case.estimate else None
-    return UNKNOWN if found is None else f"{100 * found:.1f} %"
+def resolution_text(report: GateReport) -> str | None:
+    """Return the smallest change that these pairs could have shown, or its range over the cases."""
+    found = {
+        case.case: case.estimate.smallest_change
+        for case in report.cases
+        if case.estimate is not None and case.estimate.smallest_change is not None
+    }
+    if not found:
+        return None
+    least, most = min(found, key=found.__getitem__), max(found, key=found.__getitem__)
+    if f"{found[least]:.1%}" == f"{found[most]:.1%}":
+        return f"smallest visible change: {100 * found[most]:.1f} %"
+    return (
+        f"smallest visible change: {100 * found[least]:.1f} % ({least}) to {100 * found[most]:.1f} % ({most})"
+    )
