@@ -18,6 +18,7 @@ from envdyno.launch.material import Material
 from envdyno.record.run_record import RunRecord
 from envdyno.record.status import Status
 
+DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
 ELEMENTS = {
     Verdict.FAIL: "failure",
     Verdict.UNDECIDED: "skipped",
@@ -42,7 +43,7 @@ def junit_text(material: Material) -> str:
         _count(suite)
     _count(root)
     ET.indent(root)
-    return ET.tostring(root, encoding="unicode", xml_declaration=False, short_empty_elements=True) + "\n"
+    return DECLARATION + ET.tostring(root, encoding="unicode") + "\n"
 
 
 def _suite(root: ET.Element, name: str, started: str | None) -> ET.Element:
