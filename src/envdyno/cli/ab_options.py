@@ -98,6 +98,12 @@ _OPTIONS: tuple[Callable[[_F], _F], ...] = (
         "--aa", is_flag=True, default=None, help="The same software on both sides, to measure noise."
     ),
     click.option(
+        "--allow-dependency-faults",
+        is_flag=True,
+        default=None,
+        help="A side may lack what its own metadata asks for.",
+    ),
+    click.option(
         "--allow-package-diff", is_flag=True, default=None, help="Packages may differ without being named."
     ),
     click.option(
@@ -129,6 +135,7 @@ def flags_of(arguments: dict[str, Any]) -> Any:
         "experiment.order": arguments["order"],
         "experiment.attribution_pairs": arguments["attribution_pairs"],
         "experiment.aa": arguments["aa"],
+        "experiment.allow_dependency_faults": arguments["allow_dependency_faults"],
         "experiment.allow_package_diff": arguments["allow_package_diff"],
         "experiment.wait_idle": arguments["wait_idle"],
         "experiment.retries": arguments["retries"],
