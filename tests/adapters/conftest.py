@@ -16,6 +16,7 @@ NEEDS = {
     "test_bare_engines.py": "numpy",
     "test_envpool.py": "envpool",
     "test_gymnasium.py": "gymnasium",
+    "test_motrixlab.py": "motrix_env_core",
 }
 """What each file of tests needs to be importable."""
 

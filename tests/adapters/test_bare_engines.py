@@ -148,7 +148,10 @@ def test_substeps_and_dispatches_are_told(engine: str, scene: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_rows_that_become_unstable_are_counted(engine: str, tmp_path: Path) -> None:
+def test_rows_that_become_unstable_are_counted(
+    engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     path = tmp_path / "wild.xml"
     path.write_text(HOPPING_BOX.replace("GEAR", "1e12"))
     workload = built(engine, str(path), substeps=SUBSTEPS)
@@ -159,6 +162,7 @@ def test_rows_that_become_unstable_are_counted(engine: str, tmp_path: Path) -> N
     found = [workload.step(wild).nonfinite_rows for _ in range(4)]
     assert max(found) == 2
     assert all(np.isfinite(array).all() for array in workload.observation().values())
+    assert list(tmp_path.iterdir()) == [path], "nothing else was written"
     workload.close()
 
 

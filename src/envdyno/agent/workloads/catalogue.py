@@ -36,6 +36,15 @@ ADAPTERS: tuple[Registration, ...] = (
         install="pip install 'envpool>=1.0'",
         group="adapters",
     ),
+    Registration(
+        "motrixlab",
+        "envdyno.agent.workloads.motrixlab:build",
+        "environments of MotrixLab's registry: a name, or module:name to import the module first",
+        naming=Naming.PREFIX,
+        requires=("motrix-env-core", "motrix-env-motrixsim"),
+        install="pip install 'motrix-env-core[numba,tbb]>=0.4' 'motrix-env-motrixsim>=0.4'",
+        group="adapters",
+    ),
     _physics("mujoco_rollout", "MuJoCo's own batch stepper", ("mujoco",), "'mujoco>=3.3'"),
     _physics("mjbatch", "mjbatch", ("mjbatch", "mujoco"), "'mjbatch>=0.1.4'"),
     _physics(

@@ -17,6 +17,15 @@ from envdyno.agent.workloads.registry import WorkloadError
 MUJOCO = Framework("mujoco_rollout", "mujoco", "mujoco", install="pip install 'mujoco>=3.3'", at_least="3.3")
 
 
+def quieten_warnings(mujoco: Any) -> None:
+    """Keep MuJoCo from writing a line to ``MUJOCO_LOG.TXT`` for every row that becomes unstable.
+
+    The rows are counted, and a file in the working folder would only litter. Not for packages that listen to
+    the warnings themselves.
+    """
+    mujoco.set_mju_user_warning(lambda _message: None)
+
+
 def load_model(mujoco: Any, source: ModelSource) -> Any:
     """Compile a model.
 

@@ -11,7 +11,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from envdyno.agent.workloads.contract import BuildContext
-from envdyno.agent.workloads.mujoco_models import MUJOCO, Clocks, load_model, spec_parts, start_state
+from envdyno.agent.workloads.mujoco_models import (
+    MUJOCO,
+    Clocks,
+    load_model,
+    quieten_warnings,
+    spec_parts,
+    start_state,
+)
 from envdyno.agent.workloads.physics import (
     BatchRequest,
     ModelSource,
@@ -31,6 +38,7 @@ class RolloutEngine:
 
         rollout = MUJOCO.load("mujoco.rollout")
         num_envs, substeps, threads = request.num_envs, request.substeps, request.threads
+        quieten_warnings(mujoco)
         model = load_model(mujoco, source)
         parts = spec_parts(mujoco, model, request, warm_start=False)
         self.spec = physics_spec(request, source, "mujoco.rollout", ("mujoco",), **parts)

@@ -11,7 +11,13 @@ from typing import Any
 
 from envdyno.agent.workloads.contract import BuildContext
 from envdyno.agent.workloads.framework import Framework
-from envdyno.agent.workloads.mujoco_models import Clocks, load_model, spec_parts, start_state
+from envdyno.agent.workloads.mujoco_models import (
+    Clocks,
+    load_model,
+    quieten_warnings,
+    spec_parts,
+    start_state,
+)
 from envdyno.agent.workloads.physics import (
     BatchRequest,
     ModelSource,
@@ -37,6 +43,7 @@ class UniEngine:
         """Compile the model and make the pool."""
         import numpy as np
 
+        quieten_warnings(mujoco)
         model = load_model(mujoco, source)
         parts = spec_parts(mujoco, model, request, warm_start=False)
         self.spec = physics_spec(request, source, "mujoco_uni", ("mujoco_uni", "mujoco"), **parts)
