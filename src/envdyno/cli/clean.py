@@ -19,5 +19,5 @@ def clean(unused_for: float) -> None:
         home = cache_home()
         done = clean_up(home.path, unused_for)
         for entry in done.in_use:
-            click.echo(f"in use: {entry.title}")
+            click.echo(f"in use: {entry.path}")
         click.echo(f"Removed {len(done.removed)} of {len(done.removed) + len(done.in_use)} from {home.path}.")
