@@ -169,5 +169,5 @@ def test_no_temporary_folder_is_told_in_one_sentence(tmp_path: Path) -> None:
         [sys.executable, "-c", program, str(blocked)], capture_output=True, text=True, check=False
     )
     assert done.returncode == 2
-    assert "Set TMPDIR" in done.stderr
+    assert "set TMPDIR to one that can be written" in done.stderr
     assert "Traceback" not in done.stderr
