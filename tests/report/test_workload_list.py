@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from envdyno.agent.workloads.registry import Naming, Reach, Registration
+from envdyno.agent.workloads.registration import Naming, Reach, Registration
 from envdyno.report.workload_list import list_entry, list_lines
 
 

@@ -10,7 +10,8 @@ from enum import Enum
 from itertools import product
 from typing import Any
 
-from envdyno.agent.workloads.registry import Naming, WorkloadError, built_in, installed, resolve
+from envdyno.agent.workloads.registration import Naming
+from envdyno.agent.workloads.registry import WorkloadError, built_in, installed, resolve
 from envdyno.plan.experiment import ExperimentPlan
 from envdyno.plan.plan_error import PlanError
 

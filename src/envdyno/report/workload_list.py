@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from envdyno.agent.workloads.registry import Naming, Reach, Registration
+from envdyno.agent.workloads.registration import Naming, Reach, Registration
 from envdyno.report.columns import aligned
 
 

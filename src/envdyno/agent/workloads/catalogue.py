@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from envdyno.agent.workloads.registry import Naming, Registration
+from envdyno.agent.workloads.registration import Naming, Registration
 
 
 def _physics(name: str, engine: str, requires: tuple[str, ...], install: str) -> Registration:

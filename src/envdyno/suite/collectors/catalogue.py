@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from envdyno.agent.workloads.registry import Registration
+from envdyno.agent.workloads.registration import Registration
 from envdyno.suite.catalogue import SUITE
 
 REFERENCE_CASES = (
