@@ -85,9 +85,11 @@ def test_a_folder_that_cannot_be_made_is_a_sentence_with_a_remedy(
         Scratch()
 
 
-@pytest.mark.parametrize("part", ["Sentinel", "AGENT_PARTS"])
-def test_a_start_that_fails_half_way_leaves_no_folder(
-    part: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize(
+    ("part", "said"), [("Sentinel", "limits on processes"), ("AGENT_PARTS", "set TMPDIR")]
+)
+def test_a_start_that_fails_half_way_leaves_no_folder_and_says_what_failed(
+    part: str, said: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def refuse(*arguments: object) -> None:
         raise OSError(11, "Resource temporarily unavailable")
@@ -95,7 +97,7 @@ def test_a_start_that_fails_half_way_leaves_no_folder(
     monkeypatch.setattr(scratch, "Sentinel", refuse)
     if part == "AGENT_PARTS":
         monkeypatch.setattr(scratch, "AGENT_PARTS", ("agent", "agent"))
-    with pytest.raises(ScratchError):
+    with pytest.raises(ScratchError, match=said):
         Scratch()
     assert list(tmp_path.iterdir()) == []
 

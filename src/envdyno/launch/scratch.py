@@ -26,8 +26,8 @@ class ScratchError(OSError):
 
 def _no_folder(error: OSError) -> ScratchError:
     return ScratchError(
-        f"A run needs a folder for temporary files and a process to watch over it, and cannot have them "
-        f"({error}). If the folder is the trouble, set TMPDIR to one that can be written."
+        f"A run needs a folder for temporary files, and cannot make one ({error}): "
+        "set TMPDIR to one that can be written."
     )
 
 
@@ -48,18 +48,28 @@ class Scratch:
         self.agent_path = self.folder / "agent-path"
         try:
             self._link_agent()
-            self._sentinel = Sentinel(self.token, self.folder)
-        except BaseException as error:
+            self._start_sentinel()
+        except BaseException:
             shutil.rmtree(self.folder, ignore_errors=True)
-            if isinstance(error, OSError):
-                raise _no_folder(error) from error
             raise
 
     def _link_agent(self) -> None:
         package = self.agent_path / "envdyno"
-        package.mkdir(parents=True)
-        for part in AGENT_PARTS:
-            (package / part).symlink_to(Path(envdyno.__file__).parent / part)
+        try:
+            package.mkdir(parents=True)
+            for part in AGENT_PARTS:
+                (package / part).symlink_to(Path(envdyno.__file__).parent / part)
+        except OSError as error:
+            raise _no_folder(error) from error
+
+    def _start_sentinel(self) -> None:
+        try:
+            self._sentinel = Sentinel(self.token, self.folder)
+        except OSError as error:
+            raise ScratchError(
+                f"A run needs a small process that cleans up after it, and none can be started ({error}). "
+                "Look at the limits on processes and memory."
+            ) from error
 
     def __enter__(self) -> Scratch:  # noqa: PYI034 (typing.Self needs Python 3.11)
         """Return itself."""
