@@ -3,7 +3,8 @@
     python benchmarks/suite.py [--num-envs 1024] [--threads 2] [--rounds 9] [--cases PATTERN]
 
 For each case it steps, in turn and in one process, the bare engine (same model, same substeps, targets in and
-state out, nothing else), the direct runtime and the manager runtime. Every figure is a ratio within a round,
+state out, nothing else), the direct runtime, the manager runtime, and the manager runtime that hands its
+targets to the engine before every substep. Every figure is a ratio within a round,
 so that a drift of the machine cancels; the median over the rounds is shown, with the lowest and highest.
 
 Rates are transitions per CPU-second of the whole process, which repeats on a busy machine where wall time
@@ -40,6 +41,11 @@ CASES = (
     ("g1_motion_tracking", "mujoco"),
     ("g1_motion_tracking", "motrix"),
 )
+RUNTIMES = {
+    "direct": {"runtime": "direct"},
+    "manager": {"runtime": "manager"},
+    "by substep": {"runtime": "manager", "action_application": "substep"},
+}
 ACTION_SHARE = 0.33
 RING = 16
 
@@ -173,10 +179,8 @@ def contenders(task: str, engine: str, options: argparse.Namespace) -> tuple[lis
     scale = np.asarray(getattr(definition, "action_scale", size.robot.action_scale), np.float32)
     targets = [np.asarray(size.robot.default_pose, np.float32) + scale * action for action in actions]
     environments = {
-        runtime: build(
-            task, engine, num_envs=options.num_envs, seed=1, threads=options.threads, runtime=runtime
-        )
-        for runtime in ("direct", "manager")
+        name: build(task, engine, num_envs=options.num_envs, seed=1, threads=options.threads, **settings)
+        for name, settings in RUNTIMES.items()
     }
     bare = bare_mujoco if engine == "mujoco" else bare_motrix
     made = [Contender("bare engine", bare(size, options.num_envs, options.threads, targets))]
@@ -186,16 +190,17 @@ def contenders(task: str, engine: str, options: argparse.Namespace) -> tuple[lis
     return made, environments["direct"]
 
 
-def physics_share(environment: SuiteEnvironment, steps: int) -> float:
-    """Return the share of a step's wall time that is spent in the engine, from an attribution pass."""
+def physics_shares(environment: SuiteEnvironment, steps: int) -> tuple[float, float]:
+    """Return the engine's share of a step in wall and in CPU time, from an attribution pass."""
     step = suite_step(environment, action_ring(environment.num_envs, environment.num_joints))
+    phases.enable(phases.CpuTiming.PROCESS)
     phases.reset()
-    phases.enable()
     for index in range(steps):
         step(index)
     phases.disable()
-    total = {entry.path: entry.wall_ns for entry in phases.totals()}
-    return total["env_step/physics"] / total["env_step"]
+    total = {entry.path: entry for entry in phases.totals()}
+    physics, whole = total["env_step/physics"], total["env_step"]
+    return physics.wall_ns / whole.wall_ns, (physics.cpu_ns or 0) / (whole.cpu_ns or 1)
 
 
 def spread(values: list[float]) -> str:
@@ -219,15 +224,19 @@ def run_case(task: str, engine: str, options: argparse.Namespace) -> None:
         for contender in made if turn % 2 == 0 else made[::-1]:
             contender.measure(options.steps)
     transitions = options.num_envs * options.steps
-    share = physics_share(direct, options.steps)
+    wall_share, cpu_share = physics_shares(direct, options.steps)
     print(f"\n{task}/{engine}   {options.num_envs} envs, {options.threads} threads")
-    print(f"  physics is {share:.1%} of a step, by wall time")
+    print(f"  physics is {cpu_share:.1%} of a step's CPU time and {wall_share:.1%} of its wall time")
     for contender in made:
         rate = statistics.median(transitions / cpu for cpu in contender.cpu_s)
         wall = statistics.median(transitions / seconds for seconds in contender.wall_s)
         print(f"  {contender.name:14} {rate:9,.0f} transitions/CPU-s {wall:9,.0f} transitions/s")
     bare, fused, manager = by_name["bare engine"], by_name["direct"], by_name["manager"]
-    rows = [("direct over bare engine", bare, fused), ("manager over direct", fused, manager)]
+    rows = [
+        ("direct over bare engine", bare, fused),
+        ("manager over direct", fused, manager),
+        ("by substep over direct", fused, by_name["by substep"]),
+    ]
     if "UniLab 1.3.0" in by_name:
         rows.append(("direct over UniLab", by_name["UniLab 1.3.0"], fused))
     for label, slower, faster in rows:
