@@ -77,6 +77,19 @@ def test_a_drift_of_one_per_cent_a_run_is_flagged_and_leaves_the_ratio_within_ha
     assert estimate.ratio == pytest.approx(1.0, abs=0.005)
 
 
+@pytest.mark.parametrize("ratio", [0.4, 1.0, 2.0])
+def test_a_drift_is_found_beside_a_change_of_any_size(ratio: float) -> None:
+    drift = machine_drift(shaped([0.99**i for i in range(12)], ratio))
+    assert drift is not None
+    assert drift.kind is DriftKind.TREND
+    assert drift.change == pytest.approx(0.99**11 - 1, abs=0.01)
+
+
+def test_looking_for_a_shift_in_many_places_finds_none_more_often() -> None:
+    found = [machine_drift(noisy_case(1.0, 12, 0.05, seed)) for seed in range(200)]
+    assert sum(drift is not None and drift.p < 0.05 for drift in found) <= 0.05 * 200 + 10
+
+
 def test_a_penalty_on_the_first_run_of_each_pair_is_flagged_and_leaves_the_ratio() -> None:
     case = shaped([0.95, 1.0] * 6)
     assert ReasonCode.POSITION_EFFECT in alarms(case)

@@ -267,6 +267,21 @@ def test_after_the_last_look_no_more_pairs_are_asked_for() -> None:
     assert report.wants_pairs == ()
 
 
+def test_a_gate_that_was_refused_asks_for_no_more_pairs() -> None:
+    rule, schedule = GateRule(min_ratio=0.99), LookSchedule.adaptive(3, 12)
+    case = verdict(noisy_case(1.0), rule=rule, floors=floor(0.05), schedule=schedule)
+    assert (case.code, case.next_look_at) == (ReasonCode.GATE_TIGHTER_THAN_NOISE, None)
+
+
+def test_intervals_that_lie_differently_to_the_gate_are_told() -> None:
+    log_ratios = [-0.20, -0.21, -0.19, -0.2, -0.22, -0.18, -0.2, -0.21, -0.19, -0.2, -0.2, 0.5]
+    heavy = verdict(case_of([100.0] * 12, (100 * np.exp(log_ratios)).tolist()))
+    assert heavy.verdict is Verdict.UNDECIDED
+    alarm = next(a for a in heavy.alarms if a.code is ReasonCode.INTERVALS_DISAGREE)
+    assert "they lie differently to 0.9" in alarm.message
+    assert ReasonCode.INTERVALS_DISAGREE not in {a.code for a in verdict(noisy_case(0.8)).alarms}
+
+
 def test_early_looks_ask_for_stronger_evidence_than_a_fixed_number_of_pairs() -> None:
     early = noisy_case(0.86, pairs=3, sd=0.005, seed=2)
     fixed = verdict(early)

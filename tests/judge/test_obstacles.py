@@ -141,6 +141,8 @@ def test_work_is_shown_to_be_the_same_only_if_every_run_has_the_same_hash() -> N
         noisy_case(1.0, base_fields={"work": same}, head_fields={"work": other})
     ).shown_same
     assert not compare_work(CaseEvidence(case="case")).shown_same
+    sizes = [{"work": {**same, "num_envs": n}} for n in (8192, 4096)]
+    assert not compare_work(noisy_case(1.0, base_fields=sizes[0], head_fields=sizes[1])).shown_same
 
 
 def test_sides_that_load_the_same_code_are_incomparable_unless_on_purpose() -> None:

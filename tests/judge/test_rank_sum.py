@@ -20,6 +20,12 @@ def test_the_test_agrees_with_scipys(first: list[float], second: list[float]) ->
     assert mann_whitney_p(first, second) == pytest.approx(expected)
 
 
+def test_ties_are_corrected_for_as_in_scipy() -> None:
+    first, second = [1.0, 1.0, 1.0, 2.0, 2.0, 3.0], [1.0, 2.0, 2.0, 3.0, 3.0, 3.0]
+    expected = scipy.stats.mannwhitneyu(first, second, method="asymptotic").pvalue
+    assert mann_whitney_p(first, second) == pytest.approx(expected)
+
+
 def test_three_against_three_cannot_give_95_per_cent_two_sided_and_can_one_sided() -> None:
     first, second = [1.0, 2.0, 3.0], [4.0, 5.0, 6.0]
     assert shift_interval(first, second, 0.025) is None
