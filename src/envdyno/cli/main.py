@@ -30,6 +30,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "init": ("envdyno.cli.init:init", "Write a commented plan for this repository."),
     "explain": ("envdyno.cli.explain:explain", "Say what a reason code means."),
     "clean": ("envdyno.cli.clean:clean", "Remove prepared sides that no experiment uses."),
+    "check": ("envdyno.cli.check:check", "Does a workload do what it says? Look closely at a small one."),
     "list": ("envdyno.cli.listing:list_workloads", "List the workloads that can be run."),
     "machine": ("envdyno.cli.machine:machine", "Show the machine, its limits and what disturbs."),
     "schema": ("envdyno.cli.schema:schema", "Print the JSON Schema of a run record."),

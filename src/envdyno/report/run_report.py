@@ -20,12 +20,12 @@ def report_lines(record: RunRecord) -> list[str]:
     """Return the report of one run, line by line, without colour."""
     lines = [heading(record), ""]
     if record.throughput is not None and record.totals is not None:
-        lines += [f"  {line}" for line in _headline(record, record.throughput, record.totals)]
+        lines += [f"  {line}" for line in headline_lines(record, record.throughput, record.totals)]
         lines.append("")
         lines += [f"  {line}" for line in _workers(record)]
     else:
-        lines += [f"  {line}" for line in _failure(record)]
-    warnings = list(_warnings(record))
+        lines += [f"  {line}" for line in failure_lines(record)]
+    warnings = list(warning_lines(record))
     return [*lines, "", *warnings] if warnings else lines
 
 
@@ -45,7 +45,8 @@ def heading(record: RunRecord) -> str:
     )
 
 
-def _headline(record: RunRecord, found: Throughput, totals: Totals) -> Iterator[str]:
+def headline_lines(record: RunRecord, found: Throughput, totals: Totals) -> Iterator[str]:
+    """Yield what a run measured: its rate, what that was made of, and what stands beside it."""
     episodes = "episodes not told" if totals.episodes is None else f"{totals.episodes:,} episodes ended"
     if record.case.mode is Mode.WINDOW:
         span = f"{found.elapsed_s:.1f} s window"
@@ -140,7 +141,8 @@ def _residency(worker: WorkerRecord) -> str:
     return f" ({share:.1f} % on node{'s' * (len(wanted) != 1)} {format_cpulist(wanted)})"
 
 
-def _failure(record: RunRecord) -> Iterator[str]:
+def failure_lines(record: RunRecord) -> Iterator[str]:
+    """Yield why a run has no figure."""
     failure = record.failure
     if failure is None:
         verb = (
@@ -158,7 +160,8 @@ def _failure(record: RunRecord) -> Iterator[str]:
         yield from (f"  | {line}" for line in failure.log_tail)
 
 
-def _warnings(record: RunRecord) -> Iterator[str]:
+def warning_lines(record: RunRecord) -> Iterator[str]:
+    """Yield what makes a figure doubtful, each with what to do."""
     for warning in record.warnings:
         remedy = f" {warning.remedy}" if warning.remedy else ""
         yield f"  ! {warning.message}{remedy}"

@@ -1,0 +1,43 @@
+"""The result of ``envdyno check`` as text and as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from envdyno.launch.check_findings import Grade
+from envdyno.launch.checking import Check
+from envdyno.report.columns import aligned
+
+_MARKS = {Grade.GOOD: "ok", Grade.NOTE: "note", Grade.WRONG: "WRONG"}
+
+
+def check_lines(check: Check) -> list[str]:
+    """Return the result as lines."""
+    python = check.loaded.get("python", "")
+    lines = [f"{check.workload}   Python {python} at {check.python}", ""]
+    rows = [(_MARKS[found.grade], found.topic, found.text) for found in check.findings]
+    lines += [f"  {line}" for line in aligned(rows)]
+    if check.lacks:
+        lines += ["", "  A record of it would lack:"]
+        lines += [f"    {words}" for words in check.lacks]
+    wrong = sum(found.grade is Grade.WRONG for found in check.findings)
+    notes = sum(found.grade is Grade.NOTE for found in check.findings)
+    return [*lines, "", f"{_count(wrong, 'thing')} wrong, {_count(notes, 'note')}."]
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" + ("" if number == 1 else "s")
+
+
+def check_json(check: Check) -> dict[str, Any]:
+    """Return the result as plain JSON types."""
+    return {
+        "workload": check.workload,
+        "python": check.python,
+        "spec": check.spec,
+        "distributions": check.loaded.get("distributions", {}),
+        "findings": [
+            {"topic": found.topic, "grade": found.grade.value, "text": found.text} for found in check.findings
+        ],
+        "lacks": list(check.lacks),
+    }
