@@ -8,7 +8,8 @@ import sys
 import pytest
 
 from envdyno.agent.workloads import registry
-from envdyno.agent.workloads.registry import SYNTHETIC, Registration
+from envdyno.agent.workloads.registration import Registration
+from envdyno.agent.workloads.registry import SYNTHETIC
 from envdyno.cli.main import run_command
 
 FOREIGN = Registration("robot", "module:build", "a 机器人 – 3 × faster ✓", group="Größe")
