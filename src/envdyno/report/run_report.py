@@ -75,6 +75,10 @@ def _rate(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:,.3g}"
 
 
+def _milliseconds(value: float) -> str:
+    return f"{value:.2f} ms" if value >= 0.1 or not value else f"{value:.2g} ms"
+
+
 def _pair(left: str, right: str) -> str:
     return f"{left.ljust(HEADLINE_WIDTH)}{right}".rstrip()
 
@@ -114,7 +118,7 @@ def _workers(record: RunRecord) -> list[str]:
                 format_cpulist(cpus) if cpus else "all",
                 str(worker.num_envs),
                 UNKNOWN if worker.share is None else f"{100 * worker.share:.1f} %",
-                UNKNOWN if time is None else f"{time.p50_ms:.2f} ms",
+                UNKNOWN if time is None else _milliseconds(time.p50_ms),
                 UNKNOWN if worker.use is None else f"{worker.use.cpu_percent:.0f} %",
                 placement_outcome(worker),
             )

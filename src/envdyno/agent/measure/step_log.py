@@ -36,7 +36,7 @@ def as_tally(outcome: Outcome, num_envs: int) -> Tally:
                 "The workload's step() returned "
                 f"{type(outcome).__name__}; it has to return a Tally, the number of transitions, or None."
             )
-        outcome = Tally(int(outcome), num_envs - int(outcome))
+        outcome = Tally(int(outcome), max(0, num_envs - int(outcome)))
     transitions, reset_rows = outcome.transitions, outcome.reset_rows
     if transitions < 0 or reset_rows < 0 or transitions + reset_rows > num_envs:
         raise ValueError(
