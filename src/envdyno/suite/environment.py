@@ -47,6 +47,7 @@ class SuiteEnvironment(ABC):
     """Buffers, counting and the order of a step; see :class:`envdyno.suite.contract.TaskEnvironment`."""
 
     runtime: str
+    action_application = "step"
 
     def __init__(self, size: TaskSize, engine: Engine, num_envs: int, streams: Streams) -> None:
         """Allocate what every task hands out, and stagger the episodes."""
@@ -215,6 +216,8 @@ class SuiteEnvironment(ABC):
                 "robot": size.robot.name,
                 "engine": self.engine.name,
                 "runtime": self.runtime,
+                "action_application": self.action_application,
+                **self.engine.settings,
             },
             modules_under_test=("envdyno", self.engine.package),
         )

@@ -12,6 +12,7 @@ after :meth:`Engine.write_state` with ``derive=True`` it is exact for the writte
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -57,6 +58,8 @@ class Engine(Protocol):
     """Top-level module whose code does the stepping."""
     threads: int
     """Threads that it steps with."""
+    settings: Mapping[str, str | int | float]
+    """What else fixes its work: solver, iterations, precision."""
     joint_range: FloatArray
     """(2, joints): lowest and highest angle of every joint, rad."""
     qpos: FloatArray

@@ -42,6 +42,11 @@ class MotrixEngine:
         self._num_envs, self._substeps = num_envs, request.substeps
         self._model = motrixsim.load_mjcf_str(request.robot.xml())
         self._model.options.timestep = request.substep_s
+        self.settings = {
+            "precision": "float32",
+            "solver_iterations": int(self._model.options.max_iterations),
+            "solver_tolerance": float(self._model.options.solver_tolerance),
+        }
         self._model.reports.contact_forces = bool(request.readout.feet)
         self._data = motrixsim.SceneData(self._model, batch=[num_envs])
         self.joint_range = np.ascontiguousarray(self._model.joint_limits, np.float32)

@@ -42,6 +42,7 @@ class MujocoEngine:
         model = mujoco.MjModel.from_xml_string(_with_sensors(request.robot.xml(), request.readout))
         model.opt.timestep = request.substep_s
         self.model = model
+        self.settings = _settings(model)
         # rollout wants one model a row; they are all the same object.
         self._models = [model] * num_envs
         self._data = [mujoco.MjData(model) for _ in range(self.threads)]
@@ -210,6 +211,19 @@ def _with_sensors(xml: str, readout: Readout) -> str:
             # "xbody" is the body's own frame; "body" would be that of its inertia.
             ET.SubElement(sensor, tag, objtype="xbody", objname=body)
     return ET.tostring(root, encoding="unicode")
+
+
+def _settings(model: Any) -> dict[str, str | int | float]:
+    option = model.opt
+    return {
+        "precision": "float64",
+        "solver": mujoco.mjtSolver(option.solver).name.removeprefix("mjSOL_").lower(),
+        "integrator": mujoco.mjtIntegrator(option.integrator).name.removeprefix("mjINT_").lower(),
+        "cone": mujoco.mjtCone(option.cone).name.removeprefix("mjCONE_").lower(),
+        "solver_iterations": int(option.iterations),
+        "line_search_iterations": int(option.ls_iterations),
+        "solver_tolerance": float(option.tolerance),
+    }
 
 
 def _quieten_warnings() -> None:

@@ -90,10 +90,23 @@ class EventTerm:
     function: Callable[..., None]
     mode: EventMode
     parameters: Parameters = field(default_factory=dict)
-    interval_steps: tuple[int, int] | None = None
+    interval_steps: tuple[int, int] = (0, 0)
     """For intervals: control steps between two events of a row, uniformly drawn."""
     stream: str = ""
     """For intervals: the random stream that draws them."""
+
+    def __post_init__(self) -> None:
+        """Refuse an interval event without an interval.
+
+        Raises:
+            ValueError: ``interval_steps`` is no range of at least one step, or ``stream`` is missing.
+        """
+        low, high = self.interval_steps
+        if self.mode is EventMode.INTERVAL and not (0 < low < high and self.stream):
+            raise ValueError(
+                f"An interval event needs interval_steps of at least one step and a random stream; "
+                f"it has {self.interval_steps} and {self.stream!r}."
+            )
 
 
 @dataclass(frozen=True)

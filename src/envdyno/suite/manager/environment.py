@@ -32,7 +32,8 @@ class ManagerEnvironment(SuiteEnvironment):
     ) -> None:
         """Make the managers and start every episode."""
         super().__init__(size, engine, num_envs, streams)
-        self.application = application
+        self.action_application = application.value
+        self._application = application
         self.robot = RobotData(size.robot, engine, size.step_s, configuration.soft_limit)
         self.feet = ContactSensor(engine, size.step_s, configuration.contact_force)
         self.action_manager = ActionManager(configuration.action, self.robot.default_joint_pos, num_envs)
@@ -56,7 +57,7 @@ class ManagerEnvironment(SuiteEnvironment):
 
     def simulate(self) -> None:
         """Advance by one control step."""
-        if self.application is ActionApplication.STEP:
+        if self._application is ActionApplication.STEP:
             self.engine.step(self.action_manager.joint_targets())
             return
         diverged = self.engine.diverged.copy()

@@ -41,7 +41,5 @@ class EventManager:
             steps_left[rows] = self._draw_interval(term, len(rows))
 
     def _draw_interval(self, term: EventTerm, count: int) -> np.ndarray[tuple[int, ...], np.dtype[np.int32]]:
-        if term.interval_steps is None:
-            raise ValueError("An interval event needs interval_steps.")
         low, high = term.interval_steps
         return self._environment.streams[term.stream].integers(low, high, count, dtype=np.int32)
