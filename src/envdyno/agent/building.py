@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from envdyno.agent.edges import install_probes
-from envdyno.agent.job import Job, Timing
+from envdyno.agent.job import Job, Purpose, Timing
 from envdyno.agent.measure.actions import action_ring
 from envdyno.agent.measure.probes import InstalledProbes
 from envdyno.agent.measure.window import EdgeReader, Stepper
@@ -50,7 +50,14 @@ def import_workload(job: Job) -> tuple[Resolved, Callable[..., Any], InstalledPr
 
 def build_workload(job: Job, resolved: Resolved, factory: Callable[..., Any]) -> BuiltWorkload:
     """Build the workload and bring it to a start state."""
-    context = BuildContext(job.worker, job.workers, job.cpus, job.threads, job.timing is Timing.ATTRIBUTION)
+    context = BuildContext(
+        worker=job.worker,
+        workers=job.workers,
+        cpus=job.cpus,
+        threads=job.threads,
+        attribution=job.timing is Timing.ATTRIBUTION,
+        check=job.purpose is Purpose.CHECK,
+    )
     built = call_factory(
         resolved,
         factory,

@@ -25,6 +25,8 @@ class Purpose(str, Enum):
     MEASURE = "measure"
     DESCRIBE = "describe"
     """Build, take the first step, tell what it is, and close."""
+    CHECK = "check"
+    """Step for as many steps as a warm-up has, look closely, tell what was seen, and close."""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from envdyno.agent.building import Stepping, build_workload, first_step, import_workload
+from envdyno.agent.checking import look_closely
 from envdyno.agent.edges import EdgeReadings
 from envdyno.agent.job import Job, Purpose
 from envdyno.agent.measure.latency import latency
@@ -116,6 +117,10 @@ class Worker:
             self._channel.send(FromWorker.READY, spec=spec, loaded=self._loaded(workload))
             self._close(workload.close)
             return
+        if self._job.purpose is Purpose.CHECK:
+            self._check(stepping)
+            self._close(workload.close)
+            return
         self._warm_up(stepping)
         with self._ledger.stage(Stage.WINDOW):
             measured = self._measure(stepping) | readings.to_json()
@@ -125,6 +130,23 @@ class Worker:
             measured["loaded"] = self._loaded(workload)
         self._channel.send(FromWorker.MEASURED, **finite(measured))
         self._close(workload.close)
+
+    def _check(self, stepping: Stepping) -> None:
+        """Step, look closely, and tell what was seen."""
+        with self._ledger.stage(Stage.WARMUP):
+            seen = look_closely(stepping, self._job.warmup_steps)
+        with self._ledger.stage(Stage.AUDIT):
+            audited = self._audit()
+        self._channel.send(
+            FromWorker.READY,
+            spec=_spec_json(stepping.workload.spec),
+            loaded=self._loaded(stepping.workload),
+            seen=finite(seen),
+            audit=audited,
+            ledger=self._ledger.seconds,
+            counting_assumption=stepping.counted.assumption,
+            actions=stepping.actions,
+        )
 
     def _close(self, close: Any) -> None:
         with self._ledger.stage(Stage.CLOSE):

@@ -32,6 +32,7 @@ class BuiltWorkload:
     synchronize: Callable[[], None] | None
     work: Callable[[], dict[str, Any]] | None
     phases: Callable[[], Any] | None
+    count_inside: Callable[[], int] | None
     close: Callable[[], Any] | None
 
 
@@ -67,6 +68,7 @@ def accept(built: Any, name: str, num_envs: int, seed: int) -> BuiltWorkload:
         synchronize=_part(built, "synchronize"),
         work=_part(built, "work"),
         phases=_part(built, "phases"),
+        count_inside=_part(built, "count_inside"),
         close=_part(built, "close"),
     )
 

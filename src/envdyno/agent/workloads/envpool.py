@@ -60,6 +60,8 @@ class EnvPoolWorkload:
         self._over = np.ones(spec.num_envs, bool)
         self._lengths_told = not pool.config.get("episodic_life", False)
         self._ended_steps = 0
+        self._moved_rows = 0
+        self.count_inside: Any = None
         self._env_step = phase("env_step")
         self.make_actions = None
         if spec.action is None:
@@ -80,11 +82,17 @@ class EnvPoolWorkload:
     def _take(self, received: Any) -> Tally:
         self._observation, rewards, terminated, truncated, info = received
         self._env_id = info["env_id"]
+        if self.count_inside is not None:
+            self._moved_rows += int(self._np.count_nonzero(info["elapsed_step"]))
         ended = self._np.logical_or(terminated, truncated)
         tally = self._count(ended, rewards)
         if tally.episodes:
             self._ended_steps += int(info["elapsed_step"][ended].sum())
         return tally
+
+    def watch_elapsed_steps(self) -> None:
+        """Count, besides, the rows whose episode has made a step by EnvPool's own account."""
+        self.count_inside = lambda: self._moved_rows
 
     def _count(self, ended: Any, rewards: Any) -> Tally:
         np, over, env_id = self._np, self._over, self._env_id
@@ -188,7 +196,10 @@ def build(
             "is not defined for it."
         )
     kind = DmEnvPoolWorkload if interface is Interface.DM else EnvPoolWorkload
-    return kind(pool, _spec(pool, target, interface, num_envs, rows, threads), rows)
+    workload = kind(pool, _spec(pool, target, interface, num_envs, rows, threads), rows)
+    if context.check and kind is EnvPoolWorkload and not pool.config.get("episodic_life", False):
+        workload.watch_elapsed_steps()
+    return workload
 
 
 def _spec(

@@ -47,6 +47,10 @@ class MjbatchEngine:
         self._batch.step(nstep=self._nstep)
         return self._clocks.behind(self._time)
 
+    def steps_by_clocks(self) -> int:
+        """Return the transitions that the simulated time of all rows amounts to."""
+        return self._clocks.steps()
+
     def state(self) -> Mapping[str, Any]:
         """Return positions and velocities."""
         return self._arrays

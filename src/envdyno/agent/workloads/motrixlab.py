@@ -57,6 +57,8 @@ class MotrixLabWorkload:
         self._substeps = (spec.substeps or 0) * spec.num_envs
         self._steps = 0
         self._rows = ArrayRows(spec.num_envs, Autoreset.SAME_STEP)
+        self._advanced_rows = 0
+        self.count_inside: Any = None
         self.phases = self._phases if timed else None
         if timed:
             env.perf.enable()
@@ -79,6 +81,17 @@ class MotrixLabWorkload:
             substeps=self._substeps * self._steps,
             dispatches=self._steps,
         )
+
+    def watch_physics(self) -> None:
+        """Count, besides, the rows that the environment's physics advances."""
+        inner = self._env.physics_step
+
+        def physics_step() -> None:
+            inner()
+            self._advanced_rows += self.spec.num_envs
+
+        self._env.physics_step = physics_step
+        self.count_inside = lambda: self._advanced_rows
 
     def _phases(self) -> tuple[PhaseTotal, ...]:
         return scope_totals(self._env.perf.snapshot(), PHASE_NAMES)
@@ -141,7 +154,11 @@ def build(
         )
     with compile_turn():
         env.init_state()
-    return MotrixLabWorkload(env, _spec(env, name, module, mode, sim_threads), timed=context.attribution)
+    spec = _spec(env, name, module, mode, sim_threads)
+    workload = MotrixLabWorkload(env, spec, timed=context.attribution)
+    if context.check:
+        workload.watch_physics()
+    return workload
 
 
 def _unknown(name: str, registered: dict[str, Any]) -> str:

@@ -129,6 +129,12 @@ class Clocks:
         self._before = np.full(num_envs, start_s)
         self._least = np.empty(num_envs)
         self._step_s = 0.5 * step_dt_s
+        self._step_dt_s, self._start_s = step_dt_s, start_s
+
+    def steps(self) -> int:
+        """Return the vector steps that all clocks together have moved on by since they were last put back."""
+        moved = self._before - self._start_s
+        return round(float(moved.sum()) / self._step_dt_s)
 
     def behind(self, times: Any) -> int:
         """Return how many clocks did not move on by a vector step; call it once in every step."""

@@ -69,6 +69,10 @@ class RolloutEngine:
         self._state[:] = self._trajectory[:, -1]
         return self._clocks.behind(self._state[:, 0])
 
+    def steps_by_clocks(self) -> int:
+        """Return the transitions that the simulated time of all rows amounts to."""
+        return self._clocks.steps()
+
     def state(self) -> Mapping[str, Any]:
         """Return positions and velocities."""
         split = 1 + self._model.nq

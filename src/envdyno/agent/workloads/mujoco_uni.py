@@ -63,6 +63,10 @@ class UniEngine:
         self._state = self._pool.step(self._state, nstep=self._nstep, control=self._controls)
         return self._clocks.behind(self._state[:, 0])
 
+    def steps_by_clocks(self) -> int:
+        """Return the transitions that the simulated time of all rows amounts to."""
+        return self._clocks.steps()
+
     def state(self) -> Mapping[str, Any]:
         """Return positions and velocities."""
         split = 1 + self._model.nq

@@ -130,6 +130,7 @@ class PhysicsWorkload:
         self._env_step, self._physics = phase("env_step"), phase("physics")
         self._steps = 0
         self._substeps = substeps * self.spec.num_envs
+        self.count_inside: Callable[[], int] | None = getattr(engine, "steps_by_clocks", None)
 
     def step(self, actions: Any) -> Tally:
         """Advance every row by all substeps."""
