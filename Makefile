@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.synced
 RUN_ARGS ?=
 
-.PHONY: run test test-slow test-numa lint types contracts docs-test bench clean
+.PHONY: run test test-slow test-numa lint types contracts docs-test bench bench-judge clean
 
 run: $(STAMP)  ## measure the built-in robot on the whole machine
 	@$(BIN)/envdyno run $(RUN_ARGS)
@@ -24,6 +24,9 @@ docs-test: $(STAMP)  ## run the commands of the documentation
 
 bench: $(STAMP)  ## what envdyno itself costs
 	@$(BIN)/python benchmarks/overhead.py
+
+bench-judge: $(STAMP)  ## how often the judge errs, by simulation
+	@$(BIN)/python benchmarks/judge.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
