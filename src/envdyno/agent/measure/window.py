@@ -44,7 +44,7 @@ class Stepper:
         actions: batches of actions, used in turn.
         clock: monotonic nanoseconds.
         synchronize: waits for all work in flight; absent for workloads that return when they are done.
-        readers: read at both edges of a window, between two vector steps.
+        readers: read at both edges of a window, between two vector steps; closed in the reverse order.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class Stepper:
         if self._synchronize is not None:
             self._synchronize()
             log.end_ns = self._clock()
-        for reader in self._readers:
+        for reader in reversed(self._readers):
             reader.close(taken)
         return Edges(start_ns, log.end_ns)
 
