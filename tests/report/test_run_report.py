@@ -45,6 +45,12 @@ def test_the_report_of_a_run_says_what_was_measured_and_on_what() -> None:
     ]
 
 
+def test_steps_far_below_a_millisecond_keep_their_digits() -> None:
+    told = measured()
+    told["step_time"] = {**told["step_time"], "p50_ms": 0.000966}
+    assert " 0.00097 ms " in text_of(record_of([told, measured()]))
+
+
 def test_reset_rows_have_their_share_of_all_rows() -> None:
     some = measured({"transitions": 3600, "reset_rows": 400})
     assert "7,200 transitions, 800 reset rows (10.0 %)" in text_of(record_of([some, some]))

@@ -171,6 +171,11 @@ def test_counts_of_more_rows_than_there_are_are_refused(outcome: Tally | int) ->
         as_tally(outcome, NUM_ENVS)
 
 
+def test_a_count_beyond_the_batch_is_not_told_as_negative_reset_rows() -> None:
+    with pytest.raises(ValueError, match="9 of its 8 environments made a transition and 0 were reset rows"):
+        as_tally(9, NUM_ENVS)
+
+
 def test_array_scalars_neither_wrap_nor_round_nor_stay_in_the_sums() -> None:
     totals = Totals()
     big = Tally(np.int32(2**30), np.int32(0), np.int32(1), np.int32(0), np.float32(2**24))  # type: ignore[arg-type]

@@ -167,6 +167,28 @@ def test_readers_are_told_how_many_steps_lie_between_their_two_reads(
     assert taken[closed - 1] > 100 + span
 
 
+def test_readers_are_closed_in_the_reverse_order() -> None:
+    """What is opened last, such as the phases, is not on while another is read."""
+    clock = FakeClock(0)
+    calls: list[str] = []
+
+    class Reader:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def open(self) -> None:
+            calls.append(f"open {self.name}")
+
+        def close(self, vector_steps: int) -> None:
+            calls.append(f"close {self.name}")
+
+    readers = [Reader("work"), Reader("phases")]
+    Stepper(lambda actions: clock.advance(30), [None], clock.ns, readers=readers).log_window(
+        StepLog(1, 100, 200, 5)
+    )
+    assert calls == ["open work", "open phases", "close phases", "close work"]
+
+
 def test_actions_are_used_in_turn_without_end() -> None:
     used: list[Any] = []
     stepper = Stepper(used.append, ["a", "b", "c"], FakeClock().ns)
