@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from envdyno.judge.attribution import Clock
 from envdyno.judge.case_verdict import CaseVerdict
-from envdyno.judge.reasons import Alarm, ReasonCode, explain
-from envdyno.judge.verdicts import Verdict
 from envdyno.launch.judging import Judgement
 from envdyno.record.experiment import ExperimentRecord
 from envdyno.record.run_record import RunRecord
@@ -17,12 +15,11 @@ from envdyno.report.columns import aligned
 from envdyno.report.experiment_runs import run_doubts, runs_line, uninstrumented
 from envdyno.report.phase_bars import phase_bar_lines
 from envdyno.report.ratio_picture import LEGEND, RatioScale, ratio_picture, ratio_scale, scale_line
-from envdyno.report.sentences import finished, wrapped
+from envdyno.report.reasons import NO_RESULT, reason_notes
+from envdyno.report.sentences import wrapped
 from envdyno.report.verdict_table import UNIT, UNKNOWN, rate_text, ratio_text, side_headings
 from envdyno.report.worker_shares import worker_lines
 
-NO_RESULT = frozenset({Verdict.NOT_MEASURED, Verdict.INCOMPARABLE})
-WHAT_TO_DO = "What would help:"
 MIN_PICTURE, MAX_PICTURE = 20, 40
 GAP = "  "
 
@@ -125,22 +122,7 @@ def _warnings(
     yield f"order: {' | '.join(sorted(set(head.orders.values())))}"
     yield from (f"package: {difference}" for difference in head.package_differences)
     yield runs_line(records)
-    for case in judgement.report.cases:
-        if (judged and case.verdict is not Verdict.PASS) or case.verdict in NO_RESULT:
-            reason = finished(head.cannot_run.get(case.case) or case.message)
-            remedy = explain(case.code).what_would_change_it
-            yield f"! {case.case}: {case.verdict.name} ({case.code.name}). {reason} {WHAT_TO_DO} {remedy}"
-    alarms = [*judgement.report.alarms, *(alarm for case in judgement.report.cases for alarm in case.alarms)]
-    yield from _alarms(alarms)
+    yield from (f"! {note}" for note in reason_notes(head, judgement, judged=judged))
     yield from run_doubts(records)
     yield from uninstrumented(head, records)
     yield from (f"! {notice}" for notice in head.notices)
-
-
-def _alarms(alarms: Sequence[Alarm]) -> Iterator[str]:
-    """Yield every alarm once; what to do stands behind the last of its kind."""
-    by_code: dict[ReasonCode, list[str]] = {}
-    for alarm in dict.fromkeys(alarms):
-        by_code.setdefault(alarm.code, []).append(finished(alarm.message))
-    for code, messages in by_code.items():
-        yield f"! {' '.join(messages)} {WHAT_TO_DO} {explain(code).what_would_change_it} ({code.name})"

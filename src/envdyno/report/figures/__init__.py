@@ -1,0 +1,1 @@
+"""Figures of the page: Vega-Lite specifications as plain data, a figure a file."""

@@ -1,0 +1,1 @@
+"""The page: one file that holds everything, needs no network, and runs no code but a table's sorter."""
