@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from envdyno.agent.workloads.registration import Naming, Reach, Registration
-from envdyno.report.workload_list import list_entry, list_lines
+from envdyno.agent.workloads.registration import Naming, Reach, Registration, Tells
+from envdyno.report.workload_list import installed_in, list_entry, list_lines, verbose_lines
 
 
 def entry(name: str, group: str, **changes: Any) -> Any:
@@ -54,4 +54,46 @@ def test_an_entry_travels_as_plain_values() -> None:
         "missing": ("no-such-engine",),
         "install": "",
         "reach": "tested",
+        "tells": (),
+        "not_told": (),
+        "limits": (),
+        "example": "",
     }
+
+
+def test_everything_that_is_known_of_a_workload_is_shown_when_asked_for() -> None:
+    known = entry(
+        "gym",
+        "adapters",
+        naming=Naming.PREFIX,
+        requires=("pytest", "no-such-engine"),
+        install="pip install engine",
+        reach=Reach.STAND_IN,
+        tells=tuple(one for one in Tells if one is not Tells.CONTACTS),
+        limits=("Slow on a CPU.", "No rendering."),
+        example="gym:Ant",
+    )
+    lines = verbose_lines([known, entry("robot", "suite")])
+    assert lines[0] == "gym:TARGET"
+    assert lines[1] == "  what           a summary"
+    assert lines[2] == "  missing        no-such-engine: pip install engine"
+    assert lines[3].startswith("  found          pytest ")
+    assert "not run on the real thing" in lines[4]
+    assert lines[5].startswith("  tells          resets, ")
+    assert lines[6:] == [
+        "  does not tell  contacts",
+        "  limits         Slow on a CPU.",
+        "                 No rendering.",
+        "  try            envdyno run gym:Ant",
+        "",
+        "robot",
+        "  what   a summary",
+        "  found  nothing else is needed",
+    ]
+
+
+def test_what_is_needed_is_looked_up_in_the_interpreter_that_will_run_it() -> None:
+    registration = Registration("robot", "module:build", "a summary", requires=("My_Engine", "pytest"))
+    found = list_entry(registration, installed_in({"my-engine": "7.1"}))
+    assert found.found == {"My_Engine": "7.1"}
+    assert found.missing == ("pytest",)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from envdyno.agent.workloads.registration import Naming, Registration
+from envdyno.agent.workloads.registration import Naming, Registration, Tells
+
+_OF_EPISODES = (Tells.RESETS, Tells.EPISODE_LENGTHS, Tells.REWARDS)
+_OF_PHYSICS = (Tells.SUBSTEPS, Tells.SIMULATED_TIME, Tells.UNSTABLE_ROWS, Tells.PHASES)
 
 
-def _physics(name: str, engine: str, requires: tuple[str, ...], install: str) -> Registration:
+def _physics(
+    name: str, engine: str, requires: tuple[str, ...], install: str, *limits: str, counts_inside: bool = True
+) -> Registration:
     return Registration(
         name,
         f"envdyno.agent.workloads.{name}:build",
@@ -14,8 +19,13 @@ def _physics(name: str, engine: str, requires: tuple[str, ...], install: str) ->
         requires=requires,
         install=f"pip install {install}",
         group="adapters",
+        tells=(*_OF_PHYSICS, *([Tells.INSIDE_COUNT] if counts_inside else [])),
+        limits=("No episodes: a robot that falls stays down.", *limits),
+        example=f"{name}:go2 -o substeps=4 --num-envs 4096",
     )
 
+
+_COLD = "The solver begins every vector step without the forces of the step before."
 
 ADAPTERS: tuple[Registration, ...] = (
     Registration(
@@ -26,6 +36,12 @@ ADAPTERS: tuple[Registration, ...] = (
         requires=("gymnasium",),
         install="pip install 'gymnasium[mujoco]>=1.1'",
         group="adapters",
+        tells=(*_OF_EPISODES, Tells.SUBSTEPS, Tells.SIMULATED_TIME, Tells.INSIDE_COUNT),
+        limits=(
+            "Substeps and simulated time of environments with frame_skip and dt (MuJoCo's) only.",
+            "A vector of the environment's own (vector_entry_point) cannot be counted inside.",
+        ),
+        example="gymnasium:Ant-v5 --num-envs 64",
     ),
     Registration(
         "envpool",
@@ -35,6 +51,14 @@ ADAPTERS: tuple[Registration, ...] = (
         requires=("envpool",),
         install="pip install 'envpool>=1.0'",
         group="adapters",
+        tells=(*_OF_EPISODES, Tells.SUBSTEPS, Tells.INSIDE_COUNT),
+        limits=(
+            "Asynchronous (batch_size below num_envs), a throughput favours environments with short steps, "
+            "and which rows come first is chance.",
+            "With the dm interface, episode lengths are not told.",
+            "Tasks of several players are refused.",
+        ),
+        example="envpool:Ant-v5 --num-envs 256",
     ),
     Registration(
         "motrixlab",
@@ -44,14 +68,29 @@ ADAPTERS: tuple[Registration, ...] = (
         requires=("motrix-env-core", "motrix-env-motrixsim"),
         install="pip install 'motrix-env-core[numba,tbb]>=0.4' 'motrix-env-motrixsim>=0.4'",
         group="adapters",
+        tells=(*_OF_EPISODES, Tells.SUBSTEPS, Tells.SIMULATED_TIME, Tells.PHASES, Tells.INSIDE_COUNT),
+        limits=(
+            "Manager style compiles for a minute or so when its cache is empty; one worker does, the others "
+            "wait.",
+            "Array environments only (direct and manager style).",
+        ),
+        example="motrixlab:my_module:my-env --num-envs 2048",
     ),
-    _physics("mujoco_rollout", "MuJoCo's own batch stepper", ("mujoco",), "'mujoco>=3.3'"),
+    _physics("mujoco_rollout", "MuJoCo's own batch stepper", ("mujoco",), "'mujoco>=3.3'", _COLD),
     _physics("mjbatch", "mjbatch", ("mjbatch", "mujoco"), "'mjbatch>=0.1.4'"),
     _physics(
         "mujoco_uni",
         "mujoco-uni-runtime's pool",
         ("mujoco-uni-runtime", "mujoco"),
         "'mujoco-uni-runtime>=0.3'",
+        _COLD,
     ),
-    _physics("motrixsim", "MotrixSim", ("motrixsim",), "'motrixsim>=0.8'"),
+    _physics(
+        "motrixsim",
+        "MotrixSim",
+        ("motrixsim",),
+        "'motrixsim>=0.8'",
+        "Solver, integrator and cone of the MJCF are ignored: not the same numerics as MuJoCo's.",
+        counts_inside=False,
+    ),
 )

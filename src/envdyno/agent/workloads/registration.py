@@ -22,6 +22,20 @@ class Reach(str, Enum):
     """Tested against a stand-in with the same interface, not on the real thing."""
 
 
+class Tells(str, Enum):
+    """What a workload can tell of its work, beside its transitions."""
+
+    RESETS = "resets"
+    EPISODE_LENGTHS = "episode lengths"
+    REWARDS = "rewards"
+    SUBSTEPS = "substeps"
+    SIMULATED_TIME = "simulated time"
+    UNSTABLE_ROWS = "unstable rows"
+    PHASES = "phases"
+    CONTACTS = "contacts"
+    INSIDE_COUNT = "a count of its own for check"
+
+
 @dataclass(frozen=True)
 class Registration:
     """One registered name."""
@@ -38,3 +52,9 @@ class Registration:
     reach: Reach = Reach.TESTED
     group: str = ""
     """Heading under which it is listed."""
+    tells: tuple[Tells, ...] = ()
+    """What it can tell; empty where nobody has said."""
+    limits: tuple[str, ...] = ()
+    """What it cannot do, and what distorts its figures, as sentences."""
+    example: str = ""
+    """Arguments of a first ``envdyno run``."""
