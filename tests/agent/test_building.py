@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envdyno.agent import stages
-from envdyno.agent.building import build_workload, extend_path, first_step
+from envdyno.agent.building import build_workload, extend_path, first_step, import_workload
 from envdyno.agent.job import Job, Timing
 from envdyno.agent.measure.actions import RING_BATCHES, ActionSource
 from envdyno.agent.stages import Ledger, Stage
@@ -118,3 +118,18 @@ def test_a_count_of_more_rows_than_there_are_is_refused_at_the_first_step(
     built = build_workload(job(), Resolved("mine", "mine:build"), lambda num_envs, seed: workload)
     with pytest.raises(WorkloadError, match="5 of its 4 environments"):
         first_step(job(), built, Ledger(lambda _stage: None), ())
+
+
+def test_a_workloads_module_imports_its_framework_before_anything_is_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "envdyno_test_envs.py").write_text(
+        "CALLS = []\n"
+        "def import_framework(**options): CALLS.append(options)\n"
+        "def build(num_envs, seed, engine): raise AssertionError('too early')\n"
+    )
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    wanted = job(workload="envdyno_test_envs:build", sys_path=(str(tmp_path),), options={"engine": "fast"})
+    resolved, factory, probes = import_workload(wanted)
+    assert (resolved.factory, factory.__name__, probes) == ("envdyno_test_envs:build", "build", None)
+    assert sys.modules.pop("envdyno_test_envs").CALLS == [{"engine": "fast"}]

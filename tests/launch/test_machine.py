@@ -158,3 +158,8 @@ def test_a_load_that_the_system_does_not_tell_is_absent(monkeypatch: pytest.Monk
     monkeypatch.setattr(os, "getloadavg", refuse)
     with pytest.raises(Absent, match="no load average"):
         READERS["load_average"](Path("/"))
+
+
+def test_the_linux_of_windows_is_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(platform, "release", lambda: "5.15.90.1-microsoft-standard-WSL2")
+    assert fact("virtualization", tmp_path) == "wsl2"
