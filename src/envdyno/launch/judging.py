@@ -65,6 +65,8 @@ def judge_experiment(
         BundleError: head and records do not fit together.
     """
     plan = plan_of(head)
+    if len(head.sides) < 2:
+        raise BundleError("The bundle does not fit together: an experiment has two sides or more.")
     rule = gate_rule(gate_section or GateSection(allow_dirty=True))
     schedule = look_schedule(plan)
     try:

@@ -31,9 +31,8 @@ from envdyno.record.status import Status
 from envdyno.sides.prepared import PreparedSide
 from envdyno.sides.problems import SideError
 
-CANARY_TRIES = 4
-CANARY_PAUSE_S = 0.5
-"""A canary that moved is tried again after a pause, a few times: most disturbances of a machine are short."""
+CANARY_PAUSES_S = (0.5, 1.0, 2.0)
+"""A canary that moved is tried again after these pauses: most disturbances of a machine are short."""
 
 
 def request_of(plan: ExperimentPlan, run: PlannedRun, side: PreparedSide, cwd: Path) -> RunRequest:
@@ -118,12 +117,12 @@ class PlannedRuns:
     def _canary_beside(self, canary_of_pair: float | None) -> float | None:
         """Return the canary's speed now; where it moved within the pair, the last of a few tries."""
         speed = self.canary()
-        for _ in range(CANARY_TRIES - 1):
+        for pause_s in CANARY_PAUSES_S:
             if speed is None or canary_of_pair is None or self.session.interrupts.arrived:
                 break
             if abs(math.log(speed / canary_of_pair)) <= self.canary_limit:
                 break
-            self.sleep(CANARY_PAUSE_S)
+            self.sleep(pause_s)
             speed = self.canary()
         return speed
 

@@ -13,6 +13,14 @@ from envdyno.plan.flags import PlanFlags
 from envdyno.plan.plan_error import PlanError, sentences
 from envdyno.sides.toml_text import TomlError, parse_toml
 
+_NEEDED_FLAGS = {
+    "experiment": "no case was named; `envdyno list` shows them, and a plan file may name them too.",
+    "sides": (
+        "no sides were named. An experiment compares two: --base REF and --head REF, --side NAME=PART for "
+        "each, or an option of each, as -o old:runtime=direct -o new:runtime=manager."
+    ),
+}
+
 
 class LoadedPlan(NamedTuple):
     """A plan and where it came from."""
@@ -51,12 +59,14 @@ def plan_from_flags(flags: PlanFlags, directory: Path) -> LoadedPlan:
         PlanError: the flags do not make a plan.
     """
     source = "The command line"
-    return LoadedPlan(build_plan(flags.tables(), source), directory, source)
+    tables = flags.tables()
+    missing = [sentence for table, sentence in _NEEDED_FLAGS.items() if table not in tables]
+    if missing:
+        raise PlanError(source, missing)
+    return LoadedPlan(build_plan(tables, source), directory, source)
 
 
-def plan_from_tables(
-    tables: Mapping[str, Any], flags: PlanFlags, directory: Path, source: str
-) -> LoadedPlan:
+def plan_from_tables(tables: Mapping[str, Any], flags: PlanFlags, directory: Path, source: str) -> LoadedPlan:
     """Make a plan of tables that were read before, with flags on top.
 
     Raises:
