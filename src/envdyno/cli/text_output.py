@@ -28,3 +28,16 @@ def write_text(text: str, target: Path | None) -> None:
         partial.replace(target)
     except OSError as error:
         raise UsageError(f"{target} cannot be written: {error.strerror}. Choose another file.") from error
+
+
+def append_text(text: str, target: Path) -> None:
+    """Add UTF-8 to the end of a file.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    try:
+        with target.open("ab") as file:
+            file.write(text.encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise UsageError(f"{target} cannot be written: {error.strerror}. Choose another file.") from error

@@ -56,11 +56,11 @@ def ratio_figure(cases: Sequence[CaseVerdict], *, judged: bool) -> Spec | None:
             "encoding": {"x": {"field": "ratio", **x}, "y": y},
         },
         {
-            "mark": {"type": "text", "align": "left", "dy": -9, "x": 0, "limit": WIDTH - 130, "color": MUTED},
+            "mark": {"type": "text", "align": "left", "dy": -9, "x": 0, "limit": WIDTH, "color": MUTED},
             "encoding": {"text": {"field": "case"}, "y": y},
         },
         {
-            "mark": {"type": "text", "align": "right", "dy": -9, "x": WIDTH, "fontWeight": "bold"},
+            "mark": {"type": "text", "align": "left", "x": WIDTH + 6, "fontWeight": "bold"},
             "encoding": {"text": {"field": "text"}, "y": y},
         },
     ]

@@ -11,7 +11,7 @@ from typing import Any
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 """Names the language; nothing is fetched."""
-WIDTH = 340
+WIDTH = 330
 """Of the plot itself, in px: a figure fits a phone without being shrunk much."""
 INK, MUTED, GRID = "var(--ink)", "var(--muted)", "var(--grid)"
 BASE, HEAD, GATE = "var(--base)", "var(--head)", "var(--gate)"
@@ -23,6 +23,8 @@ Spec = dict[str, Any]
 CONFIG: Spec = {
     "aria": False,  # the page describes each figure in words; a label for every mark would triple its size
     "background": None,
+    # Whoever reads the page may have a wider font than the one that labels were measured with.
+    "padding": {"left": 16, "right": 10, "top": 4, "bottom": 4},
     "font": FONT,
     "view": {"stroke": None},
     "axis": {
@@ -34,6 +36,7 @@ CONFIG: Spec = {
         "labelFontSize": 11,
         "titleFontSize": 11,
         "titleFontWeight": "normal",
+        "titlePadding": 9,
         "labelLimit": LABEL_LIMIT,
     },
     "legend": {

@@ -25,7 +25,7 @@ def sweep_figure(sweep: Sweep) -> Spec:
         "field": "envs",
         "type": "quantitative",
         "scale": {"type": "log", "base": 2, "nice": False},
-        "axis": axis("environments in a batch", values=sizes, format="~s"),
+        "axis": axis("environments in a batch", values=sizes, format=",d"),
     }
     y_axis = axis("transitions/s", format="~s", tickCount=5)
     y = {"field": "rate", "type": "quantitative", "axis": y_axis}

@@ -60,7 +60,7 @@ def case_table(cases: Sequence[CaseVerdict], sides: tuple[str, str], *, judged: 
         *([Column("gate", is_number=True)] if judged else []),
         Column(f"{printable(sides[0])}, transitions/s", is_number=True),
         Column(f"{printable(sides[1])}, transitions/s", is_number=True),
-        Column("smallest visible change", is_number=True),
+        Column("visible change", is_number=True),
         Column("pairs", is_number=True),
     ]
     return Table("cases", tuple(columns), tuple(_case_row(case, judged=judged) for case in cases))
@@ -118,28 +118,40 @@ RUN_COLUMNS = (
     Column("foreign load, cores", is_number=True),
     Column("doubts"),
 )
+PLACE_COLUMNS = frozenset({"side", "pair"})
+"""Only runs of an experiment have these."""
 
 
 def run_table(records: Sequence[RunRecord]) -> Table:
     """Return every run, up to a number of rows."""
-    rows = tuple(_run_row(record) for record in records[:MAX_ROWS])
+    of_experiment = any(record.experiment for record in records)
+    columns = tuple(one for one in RUN_COLUMNS if of_experiment or one.title not in PLACE_COLUMNS)
+    rows = tuple(
+        (*_place(record, of_experiment=of_experiment), *_figures(record)) for record in records[:MAX_ROWS]
+    )
     left = len(records) - len(rows)
     note = f"{left:,} more runs are in the bundle: envdyno export BUNDLE -f csv." if left > 0 else ""
-    return Table("runs", RUN_COLUMNS, rows, note)
+    return Table("runs", columns, rows, note)
 
 
-def _run_row(record: RunRecord) -> tuple[Cell, ...]:
+def _place(record: RunRecord, *, of_experiment: bool) -> tuple[Cell, ...]:
+    entry = record.experiment
+    started = text(record.started_at[:19].replace("T", " "))._replace(kind="date")
+    case = entry.case if entry else f"{record.case.workload} num_envs={record.case.num_envs}"
+    if not of_experiment:
+        return started, text(case)
+    pair = f"{entry.pair}{'ab'[min(1, entry.position)]}" if entry else ""
+    side = text(entry.side if entry else "")
+    return started, text(case), side, number(pair, entry.pair if entry else None)
+
+
+def _figures(record: RunRecord) -> tuple[Cell, ...]:
     entry, found = record.experiment, record.throughput
     rate = found.transitions_per_s if found else None
     cpu = found.transitions_per_cpu_s if found else None
     load = record.machine.foreign_cores_chosen if record.machine else None
-    case = entry.case if entry else f"{record.case.workload} num_envs={record.case.num_envs}"
     doubts = " ".join(warning.code.value for warning in record.warnings)
     return (
-        text(record.started_at[:19].replace("T", " ")),
-        text(case),
-        text(entry.side if entry else ""),
-        number(f"{entry.pair}{'AB'[min(1, entry.position)]}" if entry else "", entry.pair if entry else None),
         text(record.case.timing),
         text(record.status.value),
         number(UNKNOWN if rate is None else rate_text(rate), rate),
