@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from envdyno.launch.counters import Sample, sample, use_between
+from envdyno.launch.counters import Edge, Sample, sample, use_between
 from envdyno.launch.procfs import MachineUse, TreeUse
 
 TREE = TreeUse(0.0, 1000, 10, 1, 100, 20, 2)
@@ -100,8 +100,8 @@ def test_steal_and_throttling_are_differences() -> None:
 
 
 def test_a_sample_of_this_process_sees_it_and_its_machine() -> None:
-    before = sample([os.getpid()])
-    after = sample([os.getpid()])
+    before = sample([os.getpid()], Edge.START)
+    after = sample([os.getpid()], Edge.END)
     use = use_between(before, after, before.machine.busy_s)
     assert use.elapsed_s > 0
     assert use.workers[0].rss_bytes > 0
@@ -110,7 +110,7 @@ def test_a_sample_of_this_process_sees_it_and_its_machine() -> None:
 
 
 def test_a_wall_clock_that_is_set_back_shortens_no_span(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = sample([])
+    before = sample([], Edge.START)
     monkeypatch.setattr(time, "time", lambda: 0.0)
-    after = sample([])
+    after = sample([], Edge.END)
     assert 0 < use_between(before, after, ()).elapsed_s < 3600

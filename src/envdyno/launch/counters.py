@@ -11,6 +11,7 @@ import resource
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 
 from envdyno.launch.procfs import (
     MachineUse,
@@ -34,13 +35,22 @@ class Sample:
     throttled_us: int | None
 
 
-def sample(worker_pids: Sequence[int]) -> Sample:
+class Edge(Enum):
+    """Which edge of a window a sample is taken at: sampling itself belongs outside the window."""
+
+    START = "start"
+    END = "end"
+
+
+def sample(worker_pids: Sequence[int], edge: Edge) -> Sample:
     """Read the process trees of the workers, the machine and this process."""
+    workers = tree_uses(worker_pids) if edge is Edge.START else None
     usage = resource.getrusage(resource.RUSAGE_SELF)
+    machine = machine_use()
     return Sample(
         at_s=time.monotonic(),
-        workers=tree_uses(worker_pids),
-        machine=machine_use(),
+        workers=tree_uses(worker_pids) if workers is None else workers,
+        machine=machine,
         control_cpu_s=usage.ru_utime + usage.ru_stime,
         pressure_us={name: pressure_us(name) for name in ("cpu", "memory", "io")},
         throttled_us=throttled_us(),

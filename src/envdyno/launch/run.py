@@ -15,7 +15,7 @@ from envdyno.agent.placement.pools import ThreadVariables, thread_variables
 from envdyno.agent.protocol import FromWorker, ToWorker
 from envdyno.agent.stages import Stage
 from envdyno.launch.conductor import Conductor, WorkerState
-from envdyno.launch.counters import Sample, Use, sample, use_between
+from envdyno.launch.counters import Edge, Sample, Use, sample, use_between
 from envdyno.launch.deadlines import Deadlines
 from envdyno.launch.failure import Failure, FailureKind, Interrupted, RunFailed
 from envdyno.launch.process import Launch, WorkerProcess
@@ -226,16 +226,16 @@ def _measure_span(outcome: RunOutcome, conductor: Conductor, lead_s: float) -> N
     if request.mode is Mode.LATENCY:
         conductor.send_all(ToWorker.LATENCY, start_ns=start_ns, steps=request.steps)
         conductor.sleep_until(start_ns / 1e9)
-        before = _sample(outcome)
+        before = _sample(outcome, Edge.START)
         conductor.await_all(FromWorker.PASSED)
     else:
         end_ns = start_ns + int(request.window_s * 1e9)
         outcome.window_ns = (start_ns, end_ns)
         conductor.send_all(ToWorker.WINDOW, start_ns=start_ns, end_ns=end_ns)
         conductor.sleep_until(start_ns / 1e9)
-        before = _sample(outcome)
+        before = _sample(outcome, Edge.START)
         conductor.sleep_until(end_ns / 1e9)
-    outcome.use = use_between(before, _sample(outcome), outcome.site.chosen_cpus)
+    outcome.use = use_between(before, _sample(outcome, Edge.END), outcome.site.chosen_cpus)
     conductor.await_all(FromWorker.PASSED)
 
 
@@ -258,8 +258,8 @@ def _too_late(state: WorkerState) -> Failure:
     )
 
 
-def _sample(outcome: RunOutcome) -> Sample:
-    return sample([state.process.pid for state in outcome.states])
+def _sample(outcome: RunOutcome, edge: Edge) -> Sample:
+    return sample([state.process.pid for state in outcome.states], edge)
 
 
 def _slowest_step_s(outcome: RunOutcome) -> float:
