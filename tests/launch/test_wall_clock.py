@@ -35,7 +35,7 @@ def test_a_wall_clock_that_jumps_by_an_hour_at_every_look_changes_no_duration(
     assert record.throughput is not None
     assert record.throughput.elapsed_s == pytest.approx(0.2)
     assert record.machine is not None
-    assert 0.2 <= record.machine.elapsed_s < FAR_BELOW_AN_HOUR_S
+    assert 0 < record.machine.elapsed_s < FAR_BELOW_AN_HOUR_S
     assert record.overhead_s is not None
     assert 0 <= record.overhead_s < FAR_BELOW_AN_HOUR_S
     assert all(0 <= seconds < FAR_BELOW_AN_HOUR_S for seconds in record.workers[0].stages_s.values())
