@@ -1,0 +1,84 @@
+"""Families of frameworks that can live in one environment, and what is tested in each.
+
+Their versions contradict each other (one wants Gymnasium 1.1, another 1.4; one MuJoCo 3.11, another 3.14), so
+every family has an environment of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Family:
+    """One environment: its packages, the tests that run inside, and the runs that are made from outside."""
+
+    name: str
+    requirements: tuple[str, ...]
+    tests: tuple[str, ...]
+    """Files of tests beside this one."""
+    runs: tuple[tuple[str, ...], ...] = ()
+    """Arguments of ``envdyno run`` and ``envdyno check``, made from envdyno's own environment."""
+    quick: bool = False
+    """Whether it installs and runs in a minute, so that every change is tested with it."""
+    first: tuple[str, ...] = ()
+    """Requirements that pip installs before the others."""
+    without_dependencies: tuple[str, ...] = ()
+    """Requirements whose own ones are not installed, for they contradict the others."""
+    folder: str = ""
+    """Working folder of the runs, relative to the repository."""
+
+    @property
+    def digest(self) -> str:
+        """Return what the environment is cached by."""
+        parts = (sys.version, *self.first, "-", *self.requirements, "-", *self.without_dependencies)
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
+
+
+FAMILIES = (
+    Family(
+        "gymnasium",
+        ("gymnasium[mujoco]==1.4.0",),
+        ("test_gymnasium.py",),
+        (
+            ("gymnasium:CartPole-v1",),
+            ("gymnasium:CartPole-v1", "-o", "vectorization_mode=async", "-o", "autoreset_mode=same_step"),
+            ("gymnasium:Ant-v5", "-o", "vectorization_mode=sync", "-o", "autoreset_mode=disabled"),
+        ),
+        quick=True,
+    ),
+    Family("gymnasium-1.1", ("gymnasium==1.1.1",), ("test_gymnasium.py",), (("gymnasium:CartPole-v1",),)),
+    Family(
+        "mjbatch",
+        ("mjbatch==0.1.4",),
+        ("test_bare_engines.py",),
+        (("mjbatch:go2", "-o", "substeps=4"), ("mujoco_rollout:g1",)),
+        quick=True,
+    ),
+    Family(
+        "mujoco-uni",
+        ("mujoco-uni-runtime==0.5.0",),
+        ("test_bare_engines.py",),
+        (("mujoco_uni:go2", "-o", "substeps=4"),),
+        quick=True,
+    ),
+    Family(
+        "envpool",
+        ("envpool==1.2.5", "gymnasium", "dm_env"),
+        ("test_envpool.py",),
+        (("envpool:Ant-v5",), ("envpool:CartPole-v1", "-o", "batch_size=2", "-o", "env_type=dm")),
+    ),
+    Family(
+        "motrixlab",
+        ("motrix-env-core[numba,tbb]==0.4.0", "motrix-env-motrixsim==0.4.0"),
+        ("test_motrixlab.py", "test_bare_engines.py"),
+        (
+            ("motrixlab:go2_direct:go2-stand-direct",),
+            ("motrixlab:go2_manager:go2-stand-manager",),
+            ("motrixsim:go2", "-o", "substeps=4"),
+        ),
+        folder="examples/motrixlab",
+    ),
+)
