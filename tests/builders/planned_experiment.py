@@ -123,7 +123,7 @@ def interrupted_before() -> Interrupted:
 
 def head_of(plan: ExperimentPlan, runs: Sequence[PlannedRun], **changes: Any) -> ExperimentRecord:
     """The head of the bundle of an experiment."""
-    cases = tuple(dict.fromkeys(run.case for run in runs))
+    cases = tuple(sorted({run.case for run in runs}))
     fields: dict[str, Any] = {
         "experiment_id": "e" * 32,
         "created_at": "2026-07-01T12:00:00.000+00:00",

@@ -56,6 +56,7 @@ def head(sides: Mapping[str, PreparedSide] = SIDES, **changes: Any) -> Experimen
     return make_head(
         PLAN,
         Path(),
+        ("one",),
         RUNS,
         sides,
         SideChecks(comparisons, {}, ()),

@@ -23,8 +23,8 @@ from envdyno.launch.planned_runs import PlannedRuns
 from envdyno.launch.scratch import ScratchError
 from envdyno.launch.session import open_session
 from envdyno.launch.side_watch import SideWatch
-from envdyno.plan.cases import Unknown, cases_of, catalogue
-from envdyno.plan.expand import PlannedRun, expand
+from envdyno.plan.cases import Case, Unknown, cases_of, catalogue
+from envdyno.plan.expand import expand
 from envdyno.plan.experiment import ExperimentPlan
 from envdyno.plan.experiment_lock import experiment_lock
 from envdyno.plan.flags import PlanFlags
@@ -65,7 +65,7 @@ def run_experiment(command: AbCommand) -> int:
     loaded = command.plan()
     plan = loaded.plan
     own_python = any(side.python or side.asks_for_packages for side in plan.sides.values())
-    runs = expand(plan, cases_of(plan, catalogue(), Unknown.KEEP if own_python else Unknown.REFUSE))
+    cases = cases_of(plan, catalogue(), Unknown.KEEP if own_python else Unknown.REFUSE)
     output = AbOutput(quiet=command.quiet, as_json=command.as_json)
     with ExitStack() as stack:
         bundle = stack.enter_context(bundle_for(command.out, command.resume))
@@ -84,7 +84,7 @@ def run_experiment(command: AbCommand) -> int:
         )
         made = {side.name: side for side in sides}
         try:
-            head, ending, records = _run(bundle, journal, plan, loaded.directory, runs, made, output)
+            head, ending, records = _run(bundle, journal, loaded, cases, made, output)
         except (JournalError, ScratchError) as error:
             output.tell(f"envdyno: {error}")
             if bundle.has_experiment():
@@ -96,20 +96,22 @@ def run_experiment(command: AbCommand) -> int:
 def _run(
     bundle: Bundle,
     journal: Journal,
-    plan: ExperimentPlan,
-    directory: Path,
-    runs: Sequence[PlannedRun],
+    loaded: LoadedPlan,
+    cases: Sequence[Case],
     sides: Mapping[str, PreparedSide],
     output: AbOutput,
 ) -> tuple[ExperimentRecord, Ending, Sequence[RunRecord]]:
     """Begin, or carry on, and measure to the end."""
+    plan, directory, _source = loaded
+    runs = expand(plan, cases)
+    names = tuple(case.name for case in cases)
     with (
         ProgressLine(output.console, plan.measure.window, shown=not output.quiet) as line,
         open_session(keep=bundle.folder.resolve()) as session,
     ):
         progress = ExperimentProgress(line, output, session.interrupts, tuple(sides), len(runs))
         session.watcher = progress
-        undertaking = Undertaking(plan, directory, runs, sides, session)
+        undertaking = Undertaking(plan, directory, names, runs, sides, session)
         head = begin(bundle, undertaking, progress.look, output.tell, ["envdyno", *sys.argv[1:]])
         session.interrupts.patience = 2
         history = History.of(bundle.records())

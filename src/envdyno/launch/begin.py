@@ -28,6 +28,8 @@ class Undertaking:
     plan: ExperimentPlan
     directory: Path
     """Where the plan's relative paths start."""
+    cases: Sequence[str]
+    """Their names, in the plan's order."""
     runs: Sequence[PlannedRun]
     sides: Mapping[str, PreparedSide]
     session: Session
@@ -76,6 +78,7 @@ def begin(
     head = make_head(
         plan,
         undertaking.directory,
+        undertaking.cases,
         runs,
         sides,
         checks,

@@ -26,6 +26,7 @@ from envdyno.sides.prepared import PreparedSide
 def make_head(
     plan: ExperimentPlan,
     directory: Path,
+    cases: Sequence[str],
     runs: Sequence[PlannedRun],
     sides: Mapping[str, PreparedSide],
     checks: SideChecks,
@@ -40,6 +41,7 @@ def make_head(
     Args:
         plan: the plan.
         directory: where its relative paths start.
+        cases: their names, in the plan's order.
         runs: all planned runs, in order.
         sides: by name, in the plan's order.
         checks: how the sides compare.
@@ -48,7 +50,6 @@ def make_head(
         floors: all noise floors that are known; those of this machine are kept.
         command: the command line.
     """
-    cases = tuple(dict.fromkeys(run.case for run in runs))
     labels = side_labels(tuple(sides.values()))
     key = key_of_machine(machine)
     return ExperimentRecord(
@@ -61,7 +62,7 @@ def make_head(
         plan=plan.to_json(),
         plan_digest=plan.digest,
         sides=tuple(_side(side, labels[side.name], preflight) for side in sides.values()),
-        cases=cases,
+        cases=tuple(cases),
         orders={case: order_of(runs, plan, case, Timing.THROUGHPUT) for case in cases},
         planned=tuple(run.id for run in runs),
         misaligned=preflight.misaligned,
