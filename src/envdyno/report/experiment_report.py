@@ -18,6 +18,7 @@ from envdyno.report.verdict_table import resolution_text, verdict_table
 
 DRIFTS = frozenset({ReasonCode.BATCH_SHIFT, ReasonCode.MACHINE_TREND, ReasonCode.RATIO_TREND})
 NO_RESULT = frozenset({Verdict.NOT_MEASURED, Verdict.INCOMPARABLE})
+SHOWN_PAIRS = 8
 SHOWN_ALIKE = 2
 """So many alarms of one kind are shown in full; further cases are only named."""
 
@@ -51,7 +52,7 @@ def experiment_lines(
             lines += ["", *wrapped(_reason(head, case), width)]
         for found in attributions:
             if found.case == case.case:
-                lines += ["", *phase_change_lines(found, phase_calls(own, case.case, sides))]
+                lines += ["", *phase_change_lines(found, phase_calls(own, case.case, sides), width)]
     notes = [*_notes(head, report, own), *(f"! {notice}" for notice in head.notices)]
     return [*lines, "", *(line for note in notes for line in wrapped(note, width))]
 
@@ -67,7 +68,7 @@ def _reason(head: ExperimentRecord, case: CaseVerdict) -> str:
 
 
 def _notes(head: ExperimentRecord, report: GateReport, records: Sequence[RunRecord]) -> Iterator[str]:
-    orders = " | ".join(sorted(set(head.orders.values())))
+    orders = " | ".join(sorted({_short_order(order) for order in head.orders.values()}))
     measured = [case for case in report.cases if case.case not in {**head.misaligned, **head.cannot_run}]
     alarms = [*report.alarms, *(alarm for case in measured for alarm in case.alarms)]
     drift = "see below" if any(alarm.code in DRIFTS for alarm in alarms) else "none seen"
@@ -87,6 +88,12 @@ def _notes(head: ExperimentRecord, report: GateReport, records: Sequence[RunReco
     yield from _alarms(alarms)
     yield from run_doubts(records)
     yield from uninstrumented(head, records)
+
+
+def _short_order(order: str) -> str:
+    """Return the order of the sides; of many pairs, the first ones and how many there are."""
+    pairs = order.split()
+    return order if len(pairs) <= SHOWN_PAIRS else f"{' '.join(pairs[:4])} … ({len(pairs)} pairs)"
 
 
 def _alarms(alarms: Sequence[Alarm]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from envdyno.judge.attribution import Attribution, Clock, PhaseChange
 from envdyno.judge.phase_tree import PhaseKind
 from envdyno.report.columns import aligned
-from envdyno.report.sentences import finished
+from envdyno.report.sentences import finished, wrapped
 
 NOT_TIMED = "not timed"
 
@@ -15,12 +15,13 @@ PhaseCalls = Mapping[str, tuple[float | None, float | None]]
 """By path: calls a vector step on the base side and on the other."""
 
 
-def phase_change_lines(found: Attribution, calls: PhaseCalls) -> list[str]:
+def phase_change_lines(found: Attribution, calls: PhaseCalls, width: int) -> list[str]:
     """Return the phases of both sides in ms of a vector step, the remainder included.
 
     Args:
         found: what the judge says.
         calls: told where the sides differ, for one label over three calls is not the same work.
+        width: of the screen, for the sentences below the table.
     """
     clock = "wall time" if found.clock is Clock.WALL else "CPU time"
     pairs = f"{found.pairs} attribution pair{'s' * (found.pairs != 1)}"
@@ -34,7 +35,8 @@ def phase_change_lines(found: Attribution, calls: PhaseCalls) -> list[str]:
         lines.append(f"  More than half of the change is {found.explained_by.path}.")
     if found.clock is Clock.WALL and (cost := _observer(found)):
         lines.append(cost)
-    return [*lines, *(f"  ! {finished(alarm.message)}" for alarm in found.alarms)]
+    alarms = (wrapped(f"! {finished(alarm.message)}", width - 2) for alarm in found.alarms)
+    return [*lines, *(f"  {line}" for alarm in alarms for line in alarm)]
 
 
 def _row(name: str, change: PhaseChange, total: PhaseChange, calls: str) -> tuple[str, ...]:
@@ -58,15 +60,20 @@ def _delta(change: PhaseChange) -> str:
     if change.delta_ms is None:
         return ""
     if change.interval is None:
-        return f"{change.delta_ms:+.3f}"
-    return f"{change.delta_ms:+.3f} [{change.interval.low:+.3f}, {change.interval.high:+.3f}]"
+        return _signed(change.delta_ms)
+    return f"{_signed(change.delta_ms)} [{_signed(change.interval.low)}, {_signed(change.interval.high)}]"
+
+
+def _signed(value: float) -> str:
+    """Return a change in ms; what is rounded to nothing has no minus sign."""
+    return f"{round(value, 3) + 0.0:+.3f}"
 
 
 def _share(change: PhaseChange, total: PhaseChange) -> str:
     """Return a part's share of the change, where there is a change to share."""
     if change is total or change.share is None or change.node.kind is PhaseKind.GROUP or not total.is_shown:
         return ""
-    return f"{100 * change.share:.0f} %"
+    return f"{round(100 * change.share) + 0:d} %"
 
 
 def _calls(calls: tuple[float | None, float | None] | None) -> str:
@@ -83,6 +90,6 @@ def _observer(found: Attribution) -> str:
     if reconciliation is None:
         return ""
     return (
-        f"  phases on against phases off: {reconciliation.observer_base_ms:+.3f} ms a step on base, "
-        f"{reconciliation.observer_head_ms:+.3f} ms on head"
+        f"  phases on against phases off: {_signed(reconciliation.observer_base_ms)} ms a step on base, "
+        f"{_signed(reconciliation.observer_head_ms)} ms on head"
     )

@@ -15,16 +15,25 @@ UNIT = "transitions/s"
 def verdict_table(
     head: ExperimentRecord, other: str, report: GateReport, *, judged: bool, width: int
 ) -> list[str]:
-    """Return the table, or a block for each case where the table would be wider than the screen."""
-    base_label, other_label = side_headings(head, other)
-    header = [UNIT, base_label, other_label, "ratio [95 %]", "pairs"]
+    """Return the table in the first form that is no wider than the screen.
+
+    With the names of the cases in front; with each name on a line of its own; or a block for each case.
+    """
+    labels = side_headings(head, other)
+    header = [UNIT, *labels, "ratio [95 %]", "pairs"]
     rows = [[*header, "verdict"] if judged else header]
     rows += [_row(case, judged=judged) for case in report.cases]
-    lines = aligned(rows)
-    if max(map(len, lines)) <= width:
-        return lines
-    blocks = [line for case in report.cases for line in _block(case, (base_label, other_label), judged)]
+    for lines in (aligned(rows), _stacked(rows)):
+        if max(map(len, lines)) <= width:
+            return lines
+    blocks = [line for case in report.cases for line in _block(case, labels, judged)]
     return blocks[:-1]
+
+
+def _stacked(rows: list[list[str]]) -> list[str]:
+    """Return the table with the first cell of each row on a line of its own."""
+    below = aligned([["", *row[1:]] for row in rows])
+    return [line for row, cells in zip(rows, below, strict=True) for line in (row[0], cells)]
 
 
 def side_headings(head: ExperimentRecord, other: str) -> tuple[str, str]:
