@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from envdyno.record.bundle import EXPERIMENT, RECORDS
+from envdyno.record.run_record import RunRecord
 from envdyno.record.strict_json import loads
 
 FREE_TEXT = frozenset(
@@ -93,3 +94,9 @@ def alias(name: str) -> str:
 
 def _dump(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+def hosts_of(records: Iterable[RunRecord]) -> set[str]:
+    """Return the host names that fingerprints name."""
+    found = (record.fingerprint.context.get("host") for record in records if record.fingerprint)
+    return {host for host in found if isinstance(host, str) and host}
