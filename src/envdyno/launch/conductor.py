@@ -160,7 +160,7 @@ class Conductor:
             lines, ended = state.process.read_lines()
             for line in lines:
                 self._take(state, decode(line))
-        except (ProtocolError, ValueError) as error:
+        except (ProtocolError, ValueError, KeyError) as error:
             raise RunFailed(
                 self._failure(state, FailureKind.PROTOCOL, f"spoke out of turn. {error}")
             ) from error

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import signal
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -131,9 +130,12 @@ class WorkerProcess:
             return None
 
     def kill(self) -> None:
-        """Kill the worker's process group and collect the worker."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, signal.SIGKILL)
+        """Kill the worker itself and collect it.
+
+        Its children are ended apart (:func:`envdyno.launch.reaping.end_processes`): one of them may have to
+        remove shared memory first.
+        """
+        self._process.kill()
         self._process.wait()
 
     def close_pipes(self) -> None:

@@ -53,19 +53,20 @@ def _signal(pids: Iterable[int], number: int) -> None:
 
 
 def end_processes(token: str, groups: Iterable[int] = ()) -> list[int]:
-    """Kill every process of a run, and wait until they are gone; return those that were found.
+    """Kill every process of a run, and wait until they are gone; return those that were left running.
 
     The resource tracker of a killed workload is left for a moment, so that no shared memory stays behind.
 
     Args:
         token: the run's mark.
-        groups: process groups of the run, for systems without procfs.
+        groups: process groups of the run, ended last: where there is no procfs, and for children that were
+            started with an environment of their own.
     """
     found: set[int] = set()
     began = time.monotonic()
     while (living := processes_of(token)) and time.monotonic() - began < GONE_WITHIN_S:
-        found.update(living)
         spared = {pid for pid in living if _is_resource_tracker(pid)}
+        found.update(set(living) - spared)
         if time.monotonic() - began > TRACKER_GRACE_S:
             spared = set()
         _signal(set(living) - spared, signal.SIGKILL)

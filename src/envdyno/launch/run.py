@@ -127,7 +127,8 @@ def _lead(outcome: RunOutcome, session: Session, purpose: Purpose) -> None:
                 process.kill()
         for process in processes:
             process.close_pipes()
-        outcome.left_processes = len(end_processes(session.scratch.token))
+        groups = [process.pid for process in processes]
+        outcome.left_processes = len(end_processes(session.scratch.token, groups))
 
 
 def _check_placed(outcome: RunOutcome) -> None:

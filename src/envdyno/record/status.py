@@ -25,7 +25,9 @@ class Status(str, Enum):
 class FailureRecord(Shape):
     """The first cause of a run that did not end well."""
 
-    kind: str = Field(description="usage, exception, exit, signal, deadline, protocol, launch or interrupt")
+    kind: str = Field(
+        description="exception, exit, signal, deadline, protocol, placement, late, launch, interrupt or skipped"
+    )
     worker: int | None = Field(description="the worker that failed first")
     stage: str | None = Field(description="the stage it was in")
     message: str = Field(description="finished sentences for a person")
