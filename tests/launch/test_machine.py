@@ -146,7 +146,7 @@ def test_a_file_that_cannot_be_understood_loses_that_fact_alone(
 
 def test_this_machine_tells_what_every_machine_can() -> None:
     values, _ = read_facts()
-    assert values[FactClass.IDENTITY]["memory_bytes"] > 0
+    assert values[FactClass.CONTEXT]["memory_bytes"] > 0
     assert values[FactClass.IDENTITY]["architecture"] == platform.machine()
     assert len(values[FactClass.VOLATILE]["load_average"]) == 3
 

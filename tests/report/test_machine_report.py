@@ -13,8 +13,12 @@ from envdyno.report.glyphs import glyphs_for
 from envdyno.report.machine_report import machine_json, machine_lines
 
 FACTS: dict[FactClass, dict[str, Any]] = {
-    FactClass.IDENTITY: {"cpu_model": "MODEL", "architecture": "x86_64", "memory_bytes": 16 << 30},
-    FactClass.CONTEXT: {"operating_system": "Linux", "virtualization": "none seen"},
+    FactClass.IDENTITY: {"cpu_model": "MODEL", "architecture": "x86_64"},
+    FactClass.CONTEXT: {
+        "operating_system": "Linux",
+        "virtualization": "none seen",
+        "memory_bytes": 16 << 30,
+    },
     FactClass.VOLATILE: {"load_average": [0.1, 0.2, 0.3]},
 }
 ABSENT = {"fingerprint.context.governor": "the kernel shows no frequency scaling"}

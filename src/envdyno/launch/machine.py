@@ -127,7 +127,8 @@ REGISTRY: tuple[Fact, ...] = (
     Fact("architecture", FactClass.IDENTITY, "", lambda _root: platform.machine()),
     Fact("kernel_major", FactClass.IDENTITY, "", _kernel_major),
     Fact("smt", FactClass.IDENTITY, "", lambda root: _text(root, "sys/devices/system/cpu/smt/control")),
-    Fact("memory_bytes", FactClass.IDENTITY, "bytes", lambda _root: psutil.virtual_memory().total),
+    # Not identity: the kernel and a hypervisor move it by a little, or by a lot.
+    Fact("memory_bytes", FactClass.CONTEXT, "bytes", lambda _root: psutil.virtual_memory().total),
     Fact("host", FactClass.CONTEXT, "", lambda _root: platform.node()),
     Fact("kernel", FactClass.CONTEXT, "", lambda _root: platform.release()),
     Fact("operating_system", FactClass.CONTEXT, "", lambda _root: platform.platform()),

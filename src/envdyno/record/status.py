@@ -26,7 +26,7 @@ class FailureRecord(Shape):
     """The first cause of a run that did not end well."""
 
     kind: str = Field(
-        description="exception, exit, signal, deadline, protocol, placement, late, launch, interrupt or skipped"
+        description="exception, exit, signal, deadline, protocol, placement, late, launch, interrupt, skipped"
     )
     worker: int | None = Field(description="the worker that failed first")
     stage: str | None = Field(description="the stage it was in")

@@ -25,7 +25,7 @@ def machine_lines(
     identity, context = facts[FactClass.IDENTITY], facts[FactClass.CONTEXT]
     lines = [
         f"{identity['cpu_model'] or 'unknown CPU'}, {identity['architecture']}, "
-        f"{len(site.topology.cpus)} CPUs online, {identity['memory_bytes'] / GIB:.1f} GiB",
+        f"{len(site.topology.cpus)} CPUs online, {context['memory_bytes'] / GIB:.1f} GiB",
         f"{context['operating_system']}, {context['virtualization']}",
         "",
         *_nodes(site),
