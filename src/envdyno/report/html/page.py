@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 from envdyno.launch.judging import Judgement
@@ -18,6 +15,7 @@ from envdyno.report.facts import absent_rows, fingerprint_rows, package_rows, si
 from envdyno.report.figures.ratios import ratio_figure
 from envdyno.report.figures.svg import MISSING
 from envdyno.report.figures.sweep import sweep_figure
+from envdyno.report.html.rendering import rendered
 from envdyno.report.html.tables import SYMBOLS, case_table, fact_table, run_table
 from envdyno.report.placement_map import placement_maps
 from envdyno.report.reasons import reason_notes
@@ -44,17 +42,9 @@ def html_page(material: Material) -> str:
         UsageError: Jinja2 or vl-convert is not installed.
     """
     try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-        from markupsafe import Markup
-
         from envdyno.report.html.details import drawn
     except ImportError as error:
         raise UsageError(MISSING) from error
-    environment = Environment(
-        loader=PackageLoader("envdyno.report.html", ""), autoescape=True, undefined=StrictUndefined
-    )
-    script = _own("sort.js")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     sweeps = [
         figure
         for number, sweep in enumerate(sweeps_of(material.records)[:MAX_SWEEPS])
@@ -78,17 +68,7 @@ def html_page(material: Material) -> str:
         "replay": replay_steps(material),
         "plan": _plan(material),
     }
-    own = {
-        "css": Markup(_own("page.css")),  # noqa: S704 (a file of this package)
-        "script": Markup(script),  # noqa: S704
-        "script_hash": f"sha256-{digest}",
-    }
-    text: str = environment.get_template(PAGE).render(page=page, **own)
-    return text
-
-
-def _own(name: str) -> str:
-    return files("envdyno.report.html").joinpath(name).read_text(encoding="utf-8")
+    return rendered(PAGE, f"envdyno: {page['title']}", page)
 
 
 def _title(material: Material) -> str:
