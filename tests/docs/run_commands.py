@@ -22,13 +22,13 @@ SMALL = {
     "--duration": "0.3s",
     "--warmup": "3",
     "--steps": "20",
-    "--pairs": "2",
+    "--pairs": "3",
 }
 """What stands in for the documented values."""
 DEFAULTS = {"run": ("--duration", "--warmup", "--num-envs"), "ab": ("--duration", "--warmup", "--num-envs")}
 """Options that are added where a command relies on their defaults."""
-ENOUGH = {"run": (0,), "ab": (0, 3)}
-"""Exit codes that are as they should be; two short pairs decide nothing."""
+ENOUGH = {"run": (0,), "ab": (0, 1, 3)}
+"""Exit codes that are as they should be; short pairs on a busy machine may end in any verdict."""
 
 
 def commands(path: Path) -> Iterator[str]:
@@ -52,7 +52,7 @@ def shortened(command: str) -> list[str]:
         short = {"--num-envs": "-n"}.get(option, option)
         if not given & {option, short} and not (option == "--duration" and "--steps" in given):
             words += [option, SMALL[option]]
-    return words
+    return [*words, "--disturbed-repeats", "0", "--attribution-pairs", "1"] if verb == "ab" else words
 
 
 def main() -> int:
