@@ -88,7 +88,7 @@ def test_pairs_that_were_planned_and_skipped_are_missing() -> None:
     records = measured(plan, not_measured={"one": "It cannot be built."})
     found = evidence(head_of(plan, runs_of(plan)), records, "a", "b")
     assert {run.status for run in found.cases[0].runs} == {RunStatus.SKIPPED}
-    assert {run.reason for run in found.cases[0].runs} == {"It cannot be built."}
+    assert {run.reason for run in found.cases[0].runs} == {"It cannot be built"}
 
 
 def test_a_failed_run_keeps_its_reason_and_has_no_figure() -> None:
@@ -96,7 +96,7 @@ def test_a_failed_run_keeps_its_reason_and_has_no_figure() -> None:
     records = measured(plan, script=lambda run, _: failing(run))
     run = evidence(head_of(plan, runs_of(plan)), records, "a", "b").cases[0].runs[0]
     assert (run.status, run.transitions_per_s) == (RunStatus.KILLED, None)
-    assert run.reason == "Worker 0 was killed by SIGKILL."
+    assert run.reason == "Worker 0 was killed by SIGKILL"
 
 
 def test_a_window_in_which_nothing_was_completed_is_no_figure() -> None:

@@ -52,7 +52,7 @@ def experiment_lines(
             lines += ["", *wrapped(_reason(head, case), width)]
         for found in attributions:
             if found.case == case.case:
-                lines += ["", *phase_change_lines(found, phase_calls(own, case.case, sides), width)]
+                lines += ["", *phase_change_lines(found, sides, phase_calls(own, case.case, sides), width)]
     notes = [*_notes(head, report, own), *(f"! {notice}" for notice in head.notices)]
     return [*lines, "", *(line for note in notes for line in wrapped(note, width))]
 

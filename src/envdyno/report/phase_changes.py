@@ -15,17 +15,20 @@ PhaseCalls = Mapping[str, tuple[float | None, float | None]]
 """By path: calls a vector step on the base side and on the other."""
 
 
-def phase_change_lines(found: Attribution, calls: PhaseCalls, width: int) -> list[str]:
+def phase_change_lines(
+    found: Attribution, sides: tuple[str, str], calls: PhaseCalls, width: int
+) -> list[str]:
     """Return the phases of both sides in ms of a vector step, the remainder included.
 
     Args:
         found: what the judge says.
+        sides: names of the base and of the other side.
         calls: told where the sides differ, for one label over three calls is not the same work.
         width: of the screen, for the sentences below the table.
     """
     clock = "wall time" if found.clock is Clock.WALL else "CPU time"
     pairs = f"{found.pairs} attribution pair{'s' * (found.pairs != 1)}"
-    header = (f"  ms a vector step, {clock}", "base", "", "head", "change [95 %]", "share", "")
+    header = (f"  ms a vector step, {clock}", sides[0], "", sides[1], "change [95 %]", "share", "")
     rows = [header, _row("  vector step", found.total, found.total, "")]
     for change in found.phases:
         name = "  " * (change.node.depth + 2) + change.node.path.rpartition("/")[2]
@@ -33,7 +36,7 @@ def phase_change_lines(found: Attribution, calls: PhaseCalls, width: int) -> lis
     lines = [f"{found.case}, {pairs}", *aligned(rows, right=(1, 3, 5))]
     if found.explained_by is not None:
         lines.append(f"  More than half of the change is {found.explained_by.path}.")
-    if found.clock is Clock.WALL and (cost := _observer(found)):
+    if found.clock is Clock.WALL and (cost := _observer(found, sides)):
         lines.append(cost)
     alarms = (wrapped(f"! {finished(alarm.message)}", width - 2) for alarm in found.alarms)
     return [*lines, *(f"  {line}" for alarm in alarms for line in alarm)]
@@ -84,12 +87,13 @@ def _calls(calls: tuple[float | None, float | None] | None) -> str:
     return f"calls {base:.3g} → {head:.3g}"
 
 
-def _observer(found: Attribution) -> str:
+def _observer(found: Attribution, sides: tuple[str, str]) -> str:
     """Return what timing the phases cost, against the throughput runs."""
     reconciliation = found.reconciliation
     if reconciliation is None:
         return ""
+    base_ms, head_ms = reconciliation.observer_base_ms, reconciliation.observer_head_ms
     return (
-        f"  phases on against phases off: {_signed(reconciliation.observer_base_ms)} ms a step on base, "
-        f"{_signed(reconciliation.observer_head_ms)} ms on head"
+        f"  phases on against phases off: {_signed(base_ms)} ms a step on {sides[0]}, "
+        f"{_signed(head_ms)} ms on {sides[1]}"
     )
