@@ -69,10 +69,14 @@ def experiment_evidence(
     plan = head.plan["experiment"]
     planned_pairs = int(str(plan["pairs"]).partition("..")[0])
     elsewhere = several_machines(own)
+    by_case: dict[str, list[RunRecord]] = {}
+    for record in own:
+        if record.experiment is not None:
+            by_case.setdefault(record.experiment.case, []).append(record)
     cases = tuple(
         CaseEvidence(
             case=case,
-            runs=tuple(_samples(own, case, roles, planned_pairs)),
+            runs=tuple(_samples(by_case.get(case, ()), roles, planned_pairs)),
             planned_pairs=planned_pairs,
             not_aligned=head.misaligned.get(case) or elsewhere,
         )
@@ -112,14 +116,12 @@ def seconds(stamp: str) -> float:
 
 
 def _samples(
-    records: Iterable[RunRecord], case: str, roles: Mapping[str, Side], planned_pairs: int
+    records: Iterable[RunRecord], roles: Mapping[str, Side], planned_pairs: int
 ) -> Iterator[RunSample]:
     """Yield the runs of a case. A pair that was only to be made if needed, and was not, is no missing one."""
     for record in records:
         entry = record.experiment
-        if entry is None or entry.case != case:
-            continue
-        if record.status is not Status.SKIPPED or entry.pair <= planned_pairs:
+        if entry is not None and (record.status is not Status.SKIPPED or entry.pair <= planned_pairs):
             yield run_sample(record, roles[entry.side])
 
 

@@ -109,10 +109,15 @@ def _without_movement(x: Floats, slope: float) -> Floats:
 
     Either would otherwise count as autocorrelation, which is what hides it from the test.
     """
-    places = range(_MIN_BESIDE_STEP, x.size - _MIN_BESIDE_STEP + 1)
-    stepped = (np.concatenate([x[:k] - x[:k].mean(), x[k:] - x[k:].mean()]) for k in places)
-    candidates = [x - slope * np.arange(x.size), *stepped]
-    return min(candidates, key=lambda rest: float(((rest - rest.mean()) ** 2).sum()))
+    # A step at k leaves least where the sum of squares between its two parts is largest.
+    centred = x - x.mean()
+    k = np.arange(_MIN_BESIDE_STEP, x.size - _MIN_BESIDE_STEP + 1)
+    between = np.cumsum(centred)[k - 1] ** 2 * x.size / (k * (x.size - k))
+    best = int(k[np.argmax(between)])
+    stepped = np.concatenate([x[:best] - x[:best].mean(), x[best:] - x[best:].mean()])
+    sloped = x - slope * np.arange(x.size)
+    sloped -= sloped.mean()
+    return min(sloped, stepped, key=lambda rest: float((rest**2).sum()))
 
 
 def _autocorrelations(x: Floats) -> Floats | None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from envdyno.record.fault_text import fault_text
+from envdyno.record.model import ENCODABLE, encodable
 from envdyno.record.run_record import RunRecord
 from envdyno.record.strict_json import NotStrictJson, loads
 
@@ -116,7 +117,7 @@ def read_journal(path: Path) -> Iterator[RunRecord]:
         if not line.strip():
             continue
         try:
-            yield RunRecord.model_validate(loads(line.decode("utf-8")))
+            yield RunRecord.model_validate(encodable(loads(line.decode("utf-8"))), context=ENCODABLE)
         except (UnicodeDecodeError, NotStrictJson, ValidationError) as error:
             if number == len(lines) and not isinstance(error, ValidationError):
                 return

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, ValidationInfo, model_validator
+
+ENCODABLE = {"text": "encodable"}
+"""Context for validating what has been through :func:`encodable`: each nested part need not go again."""
 
 
 class Shape(BaseModel):
@@ -24,8 +27,8 @@ class Shape(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _write_out(cls, data: Any) -> Any:
-        return encodable(data)
+    def _write_out(cls, data: Any, info: ValidationInfo) -> Any:
+        return data if info.context is ENCODABLE else encodable(data)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON types."""
