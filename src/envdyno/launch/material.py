@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -54,6 +55,19 @@ def opened(path: Path) -> Iterator[Material]:
         yield Material(str(path), _not_empty(tuple(read_journal(path)), str(path)))
 
 
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Pause the garbage collector: records have no cycles, and it would walk all of them again and again."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+@_without_collection()
 def _of_bundle(bundle: Bundle, name: str) -> Material:
     if not bundle.has_experiment():
         if not bundle.has_records():

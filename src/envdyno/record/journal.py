@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,8 @@ from envdyno.record.fault_text import fault_text
 from envdyno.record.model import ENCODABLE, encodable
 from envdyno.record.run_record import RunRecord
 from envdyno.record.strict_json import NotStrictJson, loads
+
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 class JournalError(ValueError):
@@ -117,7 +120,10 @@ def read_journal(path: Path) -> Iterator[RunRecord]:
         if not line.strip():
             continue
         try:
-            yield RunRecord.model_validate(encodable(loads(line.decode("utf-8"))), context=ENCODABLE)
+            body = loads(line.decode("utf-8"))
+            # Text that was read as UTF-8 holds half a surrogate pair only where an escape puts it there.
+            body = encodable(body) if _SURROGATE.search(line) else body
+            yield RunRecord.model_validate(body, context=ENCODABLE)
         except (UnicodeDecodeError, NotStrictJson, ValidationError) as error:
             if number == len(lines) and not isinstance(error, ValidationError):
                 return
