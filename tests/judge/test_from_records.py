@@ -20,10 +20,12 @@ from envdyno.judge.from_records import (
     phase_times,
     run_sample,
     several_machines,
+    work_facts,
 )
 from envdyno.judge.phase_tree import phase_tree
 from envdyno.launch.experiment import Experiment
 from envdyno.record.run_record import RunRecord
+from envdyno.record.worker import WorkSpan
 
 MADE = experiment({GO2: ((100.0, 101.0, 102.0), (90.0, 91.0, 92.0))}, slower_ms=2.0)
 
@@ -231,6 +233,32 @@ NODES = st.recursive(
 def test_whatever_a_framework_times_makes_a_tree_that_the_judge_can_read(nodes: list[dict[str, Any]]) -> None:
     times = phase_times(phased(*nodes), "ms_per_step")
     phase_tree([times or {}])
+
+
+def test_settings_of_an_engine_are_facts_of_their_own_and_the_users_options_are_none() -> None:
+    details = {"solver": "newton", "iterations": 10, "runtime": "direct", "limits": [1, 2]}
+    record = made_run(1e5, options={"runtime": "direct"})
+    facts = work_facts(record.model_copy(update={"spec": {**(record.spec or {}), "details": details}}))
+    assert facts is not None
+    found = {name: value for name, value in facts.items() if name.startswith("details")}
+    assert found == {"details.solver": "newton", "details.iterations": 10, "details.limits": "[1, 2]"}
+
+
+def test_the_mean_length_of_episodes_is_told_where_episodes_ended() -> None:
+    record = made_run(1e5)
+    span = WorkSpan(vector_steps=100, totals={"episode_steps": 5000.0, "dispatches": 300.0, "substeps": 9.0})
+    workers = tuple(worker.model_copy(update={"work": span}) for worker in record.workers)
+    assert record.throughput is not None
+    ended = record.throughput.model_copy(update={"resets_per_step": 0.5})
+    facts = work_facts(record.model_copy(update={"workers": workers, "throughput": ended}))
+    assert facts is not None
+    assert facts["episode_length_mean"] == 100.0
+    assert facts["dispatches_per_step"] == 3.0
+    assert not {"episode_steps_per_step", "substeps_per_step"} & set(facts)
+    none = record.throughput.model_copy(update={"resets_per_step": 0.0})
+    facts = work_facts(record.model_copy(update={"workers": workers, "throughput": none}))
+    assert facts is not None
+    assert "episode_length_mean" not in facts
 
 
 def test_cases_without_any_record_are_there_and_empty() -> None:

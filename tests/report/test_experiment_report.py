@@ -132,6 +132,21 @@ def test_a_phase_that_was_called_more_often_on_one_side_says_so() -> None:
     assert not any("calls" in line for line in lines if line.lstrip().startswith("update_state"))
 
 
+def test_a_phase_whose_timer_never_ran_is_not_shown_as_0_ms() -> None:
+    def idle(record: RunRecord) -> RunRecord:
+        if record.phases is None:
+            return record
+        told = {"name": "replay", "path": "replay", "status": "never_ran", "ms_per_step": 0.0}
+        told |= {"calls_per_step": 0, "children": []}
+        rest = [node for node in record.phases["phases"] if node["name"] != "replay"]
+        return record.model_copy(update={"phases": {**record.phases, "phases": [*rest, told]}})
+
+    made = failing()
+    lines = report(made._replace(records=tuple(map(idle, made.records))))
+    rows = {" ".join(line.split()) for line in lines if line.lstrip().startswith("replay")}
+    assert rows == {"replay never ran → never ran"}
+
+
 def test_a_case_that_could_not_be_run_is_listed_with_the_reason_and_no_figure() -> None:
     lines = report(missing_case(), width=160)
     row = next(line for line in lines if line.startswith(G1))

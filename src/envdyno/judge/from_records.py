@@ -237,7 +237,6 @@ def work_facts(record: RunRecord) -> dict[str, WorkValue] | None:
         "dt_s": spec.get("step_dt_s"),
         "autoreset": spec.get("autoreset"),
         "threads": spec.get("threads"),
-        "details": _text(spec.get("details") or None),
         "reward_mean": record.reward_mean,
         "observation_hash": _observation_hash(record),
     }
@@ -247,8 +246,17 @@ def work_facts(record: RunRecord) -> dict[str, WorkValue] | None:
     if record.totals is not None:
         facts["reset_rows"] = record.totals.episodes
         facts["nonfinite_rows"] = record.totals.nonfinite_rows
-    facts |= _per_step(record)
+    facts |= _details(record, spec)
+    facts |= _with_episode_length(_per_step(record), facts.get("resets_per_step"))
     return {name: value for name, value in facts.items() if value is not None}
+
+
+def _details(record: RunRecord, spec: Mapping[str, Any]) -> dict[str, WorkValue]:
+    """Return what else fixes the work, one fact each. What the user set as an option is no finding."""
+    details = spec.get("details") or {}
+    return {
+        f"details.{name}": plain(value) for name, value in details.items() if name not in record.case.options
+    }
 
 
 def _text(value: Any) -> str | None:
@@ -268,6 +276,14 @@ def _per_step(record: RunRecord) -> dict[str, WorkValue]:
     steps = sum(span.vector_steps for span in spans)
     names = set.intersection(*(set(span.totals) for span in spans)) - {"substeps"}
     return {f"{name}_per_step": sum(span.totals[name] for span in spans) / steps for name in sorted(names)}
+
+
+def _with_episode_length(per_step: dict[str, WorkValue], resets_per_step: WorkValue) -> dict[str, WorkValue]:
+    """Return the same with the mean length of the episodes that ended, in the place of their steps."""
+    steps = per_step.pop("episode_steps_per_step", None)
+    if isinstance(steps, float) and isinstance(resets_per_step, float) and resets_per_step > 0:
+        per_step["episode_length_mean"] = steps / resets_per_step
+    return per_step
 
 
 def _side_evidence(side: SideRecord, records: Sequence[RunRecord]) -> SideEvidence:

@@ -10,6 +10,9 @@ from envdyno.report.columns import aligned
 from envdyno.report.sentences import finished, wrapped
 
 NOT_TIMED = "not timed"
+NEVER_RAN = "never ran"
+CALLS_DIFFER = 0.1
+"""Relative; resets and other rare phases are never called equally often in two windows."""
 
 PhaseCalls = Mapping[str, tuple[float | None, float | None]]
 """By path: calls a vector step on the base side and on the other."""
@@ -29,10 +32,10 @@ def phase_change_lines(
     clock = "wall time" if found.clock is Clock.WALL else "CPU time"
     pairs = f"{found.pairs} attribution pair{'s' * (found.pairs != 1)}"
     header = (f"  ms a vector step, {clock}", sides[0], "", sides[1], "change [95 %]", "share", "")
-    rows = [header, _row("  vector step", found.total, found.total, "")]
+    rows = [header, _row("  vector step", found.total, found.total, (None, None))]
     for change in found.phases:
         name = "  " * (change.node.depth + 2) + change.node.path.rpartition("/")[2]
-        rows.append(_row(name, change, found.total, _calls(calls.get(change.node.path))))
+        rows.append(_row(name, change, found.total, calls.get(change.node.path, (None, None))))
     lines = [f"{found.case}, {pairs}", *aligned(rows, right=(1, 3, 5))]
     if found.explained_by is not None:
         lines.append(f"  More than half of the change is {found.explained_by.path}.")
@@ -42,20 +45,18 @@ def phase_change_lines(
     return [*lines, *(f"  {line}" for alarm in alarms for line in alarm)]
 
 
-def _row(name: str, change: PhaseChange, total: PhaseChange, calls: str) -> tuple[str, ...]:
-    arrow = "→" if change.base_ms is not None or change.head_ms is not None else ""
-    return (
-        name,
-        _ms(change.base_ms),
-        arrow,
-        _ms(change.head_ms),
-        _delta(change),
-        _share(change, total),
-        calls,
-    )
+def _row(
+    name: str, change: PhaseChange, total: PhaseChange, calls: tuple[float | None, float | None]
+) -> tuple[str, ...]:
+    base, head = _ms(change.base_ms, calls[0]), _ms(change.head_ms, calls[1])
+    if base == head == NEVER_RAN:
+        return name, base, "→", head, "", "", ""
+    return name, base, "→", head, _delta(change), _share(change, total), _calls(*calls)
 
 
-def _ms(value: float | None) -> str:
+def _ms(value: float | None, calls: float | None) -> str:
+    if calls == 0:
+        return NEVER_RAN
     return NOT_TIMED if value is None else f"{value:.3f}"
 
 
@@ -79,10 +80,9 @@ def _share(change: PhaseChange, total: PhaseChange) -> str:
     return f"{round(100 * change.share) + 0:d} %"
 
 
-def _calls(calls: tuple[float | None, float | None] | None) -> str:
-    """Return the calls of both sides where they differ by more than one in a hundred."""
-    base, head = calls or (None, None)
-    if base is None or head is None or abs(base - head) <= 0.01 * max(base, head):
+def _calls(base: float | None, head: float | None) -> str:
+    """Return the calls of both sides in a step, where they differ."""
+    if base is None or head is None or abs(base - head) <= CALLS_DIFFER * max(base, head):
         return ""
     return f"calls {base:.3g} → {head:.3g}"
 
