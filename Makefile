@@ -43,7 +43,7 @@ $(STAMP): pyproject.toml uv.lock
 	@command -v uv >/dev/null 2>&1 || test -x .venv-uv/bin/uv || { \
 	  $(PYTHON) -m venv .venv-uv && .venv-uv/bin/pip install --quiet --disable-pip-version-check uv; }
 	@UV=$$(command -v uv || echo .venv-uv/bin/uv); \
-	  $$UV sync --quiet --frozen --extra motrix --python $(PYTHON)
+	  $$UV sync --quiet --frozen --extra motrix --extra report --python $(PYTHON)
 	@touch $@
 
 clean:
