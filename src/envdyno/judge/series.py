@@ -13,8 +13,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cache
 
 import numpy as np
+import numpy.typing as npt
 
 from envdyno.judge.distributions import Floats, student_upper_tail
 
@@ -99,8 +101,14 @@ def examine_series(values: Sequence[float]) -> SeriesReport:
     )
 
 
+@cache
+def _pairs(n: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return the indices of all pairs of n values, the earlier first."""
+    return np.triu_indices(n, k=1)
+
+
 def _theil_sen(x: Floats) -> float:
-    i, j = np.triu_indices(x.size, k=1)
+    i, j = _pairs(x.size)
     return float(np.median((x[j] - x[i]) / (j - i)))
 
 
@@ -145,7 +153,7 @@ def _effective_number(correlations: Floats | None, n: int) -> float:
 def _mann_kendall(x: Floats, effective: float) -> float:
     """Two-sided p-value for "no monotone trend", with the normal approximation and ties accounted for."""
     n = x.size
-    i, j = np.triu_indices(n, k=1)
+    i, j = _pairs(n)
     s = float(np.sign(x[j] - x[i]).sum())
     ties = np.unique(x, return_counts=True)[1].astype(np.float64)
     variance = (n * (n - 1) * (2 * n + 5) - float((ties * (ties - 1) * (2 * ties + 5)).sum())) / 18

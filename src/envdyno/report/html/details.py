@@ -24,7 +24,7 @@ from envdyno.report.figures.within import distribution_figure, series_figure
 from envdyno.report.html.tables import Table, phase_table
 from envdyno.report.step_samples import Quantiles, step_quantiles
 
-BUDGET = 1_100_000
+BUDGET = 900_000
 """Characters of SVG in a page; a case that would begin beyond is named and left out."""
 MAX_CASES = 12
 ORDER = (Verdict.FAIL, Verdict.UNDECIDED, Verdict.INCOMPARABLE, Verdict.NOT_MEASURED, Verdict.PASS)

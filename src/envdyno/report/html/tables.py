@@ -13,7 +13,7 @@ from envdyno.report.phase_changes import NOT_TIMED
 from envdyno.report.verdict_table import UNKNOWN, rate_text, ratio_text, summary_text
 
 SYMBOLS = {"PASS": "✓", "FAIL": "✗", "UNDECIDED": "?", "INCOMPARABLE": "≠", "NOT_MEASURED": "∅"}
-MAX_ROWS = 1500
+MAX_ROWS = 1000
 """Of the table of runs: so many rows keep the page small."""
 
 
