@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from envdyno.judge.series import Stationarity, examine_series
+from envdyno.judge.series import Stationarity, examine_series, is_trending
 
 
 def noise(n: int, sd: float = 0.01, seed: int = 0) -> np.ndarray:
@@ -95,3 +97,13 @@ def test_a_series_that_begins_empty_trends_but_has_no_ratio_to_its_beginning() -
     assert report.stationarity is Stationarity.TREND
     assert report.last_third_over_first is None
     assert report.why_null["last_third_over_first"] == "nothing was completed in most of the first third"
+
+
+@given(st.lists(st.floats(0.0, 1e6), max_size=30))
+def test_the_quick_answer_is_the_full_one(values: list[float]) -> None:
+    assert is_trending(values) is (examine_series(values).stationarity is Stationarity.TREND)
+
+
+@given(st.lists(st.floats(0.97, 1.03), min_size=6, max_size=30))
+def test_the_quick_answer_is_the_full_one_near_the_limit(values: list[float]) -> None:
+    assert is_trending(values) is (examine_series(values).stationarity is Stationarity.TREND)

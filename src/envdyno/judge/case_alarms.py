@@ -11,7 +11,7 @@ from envdyno.judge.evidence import CaseEvidence, RunKind, Side
 from envdyno.judge.gate_rule import GateRule
 from envdyno.judge.pairing import PairSet, WhyUnused
 from envdyno.judge.reasons import Alarm, ReasonCode
-from envdyno.judge.series import Stationarity, examine_series
+from envdyno.judge.series import is_trending
 from envdyno.judge.work import WorkClass, WorkComparison
 
 __all__ = ["drift_alarms", "interval_alarm", "run_alarms", "work_alarms"]
@@ -125,4 +125,4 @@ def _retried(evidence: CaseEvidence) -> int:
 
 
 def _is_unsteady(series: Iterable[float] | None) -> bool:
-    return series is not None and examine_series(tuple(series)).stationarity is Stationarity.TREND
+    return series is not None and is_trending(tuple(series))

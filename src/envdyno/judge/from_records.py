@@ -99,10 +99,13 @@ def experiment_evidence(
 
 def several_machines(records: Iterable[RunRecord]) -> str | None:
     """Return in which fields the machines of an experiment's runs differ; ``None`` where all are one."""
-    identities = [record.fingerprint.identity for record in records if record.fingerprint]
+    known = (record.fingerprint.identity for record in records if record.fingerprint)
+    identities = {
+        json.dumps([one.get(name) for name in MACHINE_FIELDS], sort_keys=True): one for one in known
+    }
     parts = []
     for name in MACHINE_FIELDS:
-        values = dict.fromkeys(json.dumps(identity.get(name), sort_keys=True) for identity in identities)
+        values = dict.fromkeys(json.dumps(one.get(name), sort_keys=True) for one in identities.values())
         if len(values) > 1:
             parts.append(f"{name} is {' or '.join(values)}")
     if not parts:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from envdyno.judge.distributions import Floats, student_upper_tail
 
-__all__ = ["SeriesReport", "Stationarity", "examine_series"]
+__all__ = ["SeriesReport", "Stationarity", "examine_series", "is_trending"]
 
 _MIN_WINDOWS = 6
 _MIN_FOR_AUTOCORRELATION = 8
@@ -99,6 +99,18 @@ def examine_series(values: Sequence[float]) -> SeriesReport:
         last_third_over_first=thirds if first_third > 0 else None,
         why_null=why,
     )
+
+
+def is_trending(values: Sequence[float]) -> bool:
+    """Return whether :func:`examine_series` finds a trend; quick where the ends differ too little for one."""
+    x = np.asarray(values, dtype=np.float64)
+    if x.size >= _MIN_WINDOWS:
+        third = x.size // 3
+        first, last, middle = (float(np.median(part)) for part in (x[:third], x[-third:], x))
+        is_level = first > 0 and abs(last / first - 1) <= _LIMIT
+        if is_level and middle > 0 and abs(_theil_sen(x) * (x.size - 1) / middle) <= _LIMIT:
+            return False
+    return examine_series(values).stationarity is Stationarity.TREND
 
 
 @cache
