@@ -107,14 +107,17 @@ def test_every_planned_run_is_made_once_and_in_the_planned_order() -> None:
 
 def test_a_record_holds_the_place_of_its_run_in_the_experiment() -> None:
     runs = runs_of(plan_of())
-    bench = Bench(runs, lambda run, _: steady(run, 0)._replace(folder="runs/x", canary_per_s=7.0))
+    bench = Bench(
+        runs, lambda run, _: steady(run, 0)._replace(folder="runs/x", canary_per_s=7.0, canary_tries=3)
+    )
     bench.run()
     for run, record in zip(runs, bench.written, strict=True):
         entry = record.experiment
         assert entry is not None
         assert (entry.planned_id, entry.case, entry.side) == (run.id, run.case, run.side)
         assert (entry.pair, entry.position, entry.attempt, entry.final) == (run.pair, run.position, 0, True)
-        assert (entry.folder, entry.canary_per_s, entry.disturbed) == ("runs/x", 7.0, False)
+        assert (entry.folder, entry.canary_per_s, entry.canary_tries) == ("runs/x", 7.0, 3)
+        assert not entry.disturbed
 
 
 def test_a_failed_run_is_not_retried_unless_the_plan_says_so() -> None:

@@ -70,13 +70,15 @@ def test_a_run_keeps_its_logs_in_a_folder_with_its_name_and_attempt(monkeypatch:
 
 def test_a_run_whose_canary_agrees_with_its_partner_begins_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     bench = Workbench(monkeypatch, plan_of(), [1.04])
-    assert bench.make(canary_of_pair=1.0).canary_per_s == 1.04
+    made = bench.make(canary_of_pair=1.0)
+    assert (made.canary_per_s, made.canary_tries) == (1.04, 1)
     assert bench.pauses == []
 
 
 def test_a_canary_that_moved_is_given_a_few_pauses_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
     bench = Workbench(monkeypatch, plan_of(), [0.7, 0.7, 0.99])
-    assert bench.make(canary_of_pair=1.0).canary_per_s == 0.99
+    made = bench.make(canary_of_pair=1.0)
+    assert (made.canary_per_s, made.canary_tries) == (0.99, 3)
     assert len(bench.pauses) == 2
 
 

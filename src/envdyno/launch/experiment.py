@@ -39,6 +39,7 @@ class Made(NamedTuple):
 
     record: RunRecord
     canary_per_s: float | None = None
+    canary_tries: int = 1
     disturbed: bool = False
     """Foreign load above the limit."""
     folder: str | None = None
@@ -184,7 +185,12 @@ class Experiment:
 def _placed(made: Made, run: PlannedRun, attempt: int, final: bool) -> RunRecord:
     """Return the record with its place in the experiment."""
     entry = _entry(run, attempt=attempt, final=final)
-    told = {"disturbed": made.disturbed, "canary_per_s": made.canary_per_s, "folder": made.folder}
+    told = {
+        "disturbed": made.disturbed,
+        "canary_per_s": made.canary_per_s,
+        "canary_tries": made.canary_tries,
+        "folder": made.folder,
+    }
     return made.record.model_copy(update={"experiment": entry.model_copy(update=told)})
 
 

@@ -77,7 +77,7 @@ class PlannedRuns:
         try:
             site = prepare(request)
             self._await_quiet(site, request.foreign_load_limit_cores)
-            speed = self._canary_beside(canary_of_pair)
+            speed, tries = self._canary_beside(canary_of_pair)
             outcome = execute(request, site, self.session, name=f"{run.id}.{attempt}")
         except UsageError as error:
             return Made(self._unmade(request, Status.FAILED, "usage", str(error)))
@@ -86,6 +86,7 @@ class PlannedRuns:
         made = Made(
             record,
             canary_per_s=speed,
+            canary_tries=tries,
             disturbed=load > request.foreign_load_limit_cores,
             folder=f"runs/{outcome.folder.name}",
         )
@@ -114,17 +115,20 @@ class PlannedRuns:
             if self.session.interrupts.arrived:
                 raise Interrupted(self.session.interrupts.arrived[-1])
 
-    def _canary_beside(self, canary_of_pair: float | None) -> float | None:
-        """Return the canary's speed now; where it moved within the pair, the last of a few tries."""
-        speed = self.canary()
+    def _canary_beside(self, canary_of_pair: float | None) -> tuple[float | None, int]:
+        """Return the canary's speed now, and how often it was tried.
+
+        Where it moved within the pair, the machine gets a few moments to come back.
+        """
+        speed, tries = self.canary(), 1
         for pause_s in CANARY_PAUSES_S:
             if speed is None or canary_of_pair is None or self.session.interrupts.arrived:
                 break
             if abs(math.log(speed / canary_of_pair)) <= self.canary_limit:
                 break
             self.sleep(pause_s)
-            speed = self.canary()
-        return speed
+            speed, tries = self.canary(), tries + 1
+        return speed, tries
 
     def _unmade(self, request: RunRequest, status: Status, kind: str, reason: str) -> RunRecord:
         if self._surveyed is None:

@@ -23,6 +23,9 @@ class ExperimentEntry(Shape):
     final: bool = Field(description="whether this record settles the planned run; else it is repeated")
     disturbed: bool = Field(description="foreign load above the limit; set from the load alone")
     canary_per_s: float | None = Field(description="speed of a fixed load just before the run")
+    canary_tries: int = Field(
+        default=1, description="how often it was tried; more than once where it had moved within the pair"
+    )
     folder: str | None = Field(
         default=None, description="folder of the bundle with logs and raw samples; null for a run not made"
     )
