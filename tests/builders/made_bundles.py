@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -71,7 +72,8 @@ def experiment(
         rates: by case, the rates of the base side and of the other.
         gate: settings of the gate; ``None`` for the usual one.
         change: what happens to each record; ``None`` leaves it out.
-        slower_ms: how much longer the other side's physics takes in attribution runs; 0 for none of these.
+        slower_ms: how much longer the first case's physics takes on the other side, in attribution runs;
+            with 0 there are none.
         sides: names of the two sides.
         planned_pairs: pairs of each case in the plan.
         shape: relative rates of the sub-windows.
@@ -90,10 +92,11 @@ def experiment(
                 )
                 records += [found] if found is not None else []
                 number += 1
+        late_ms = slower_ms if case == next(iter(rates)) else 0.0
         for pair in (1, 2, 3) if slower_ms else ():
             for position, index in enumerate((0, 1) if pair % 2 else (1, 0)):
                 outer, inner = (dict(part) for part in PHASES)
-                late = slower_ms * index * NOISE[pair]
+                late = late_ms * index * NOISE[pair]
                 inner["physics"] += late
                 outer["env_step"] += late
                 records.append(
@@ -122,13 +125,14 @@ def _entry(case: str, side: str, pair: int, position: int, planned: str) -> Expe
         final=True,
         disturbed=False,
         canary_per_s=700.0,
-        folder=f"runs/{abs(hash_of(planned)):x}.0",
+        folder=f"runs/{hash_of(planned):x}.0",
     )
 
 
 def hash_of(text: str) -> int:
     """A number for a text, the same in every process."""
-    return int.from_bytes(text.encode("utf-8", "backslashreplace"), "big") % (1 << 61)
+    digest = hashlib.sha256(text.encode("utf-8", "backslashreplace")).digest()
+    return int.from_bytes(digest[:8], "big")
 
 
 def _head(
