@@ -18,6 +18,7 @@ NEEDS = {
     "test_envpool.py": "envpool",
     "test_gymnasium.py": "gymnasium",
     "test_motrixlab.py": "motrix_env_core",
+    "test_unilab.py": "unilab",
 }
 """What each file of tests needs to be importable."""
 

@@ -27,6 +27,8 @@ class Family:
     """Requirements that pip installs before the others."""
     without_dependencies: tuple[str, ...] = ()
     """Requirements whose own ones are not installed, for they contradict the others."""
+    prepare: str = ""
+    """Script beside this file that makes what the runs need, in the folder that stands for ``{prepared}``."""
     folder: str = ""
     """Working folder of the runs, relative to the repository."""
 
@@ -80,5 +82,16 @@ FAMILIES = (
             ("motrixsim:go2", "-o", "substeps=4"),
         ),
         folder="examples/motrixlab",
+    ),
+    Family(
+        "unilab",
+        ("unilab[mujoco,motrix]==1.5.2",),
+        ("test_unilab.py",),
+        (
+            ("unilab:flashsac/go2_joystick_flat/mujoco", "-o", "assets={prepared}"),
+            ("unilab:sac/g1_walk_flat/motrix", "-o", "assets={prepared}"),
+        ),
+        first=("torch==2.13.0",),
+        prepare="worlds/unilab_assets.py",
     ),
 )

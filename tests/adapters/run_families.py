@@ -74,10 +74,14 @@ def test_inside(family: Family, python: Path, *, slow: bool) -> bool:
 
 def test_outside(family: Family, python: Path) -> bool:
     """Measure and check a family's workloads from envdyno's own environment; return whether all went well."""
+    prepared = python.parents[1] / "prepared"
+    if family.prepare:
+        run([str(python), str(HERE / family.prepare), str(prepared)])
+    runs = [[word.replace("{prepared}", str(prepared)) for word in words] for words in family.runs]
     environ = {
         **os.environ,
         "ENVDYNO_FAMILY_PYTHON": str(python),
-        "ENVDYNO_FAMILY_RUNS": json.dumps(family.runs),
+        "ENVDYNO_FAMILY_RUNS": json.dumps(runs),
         "ENVDYNO_FAMILY_FOLDER": str(ROOT / family.folder),
     }
     command = [sys.executable, "-m", "pytest", "-q", str(HERE / "test_from_outside.py")]

@@ -76,6 +76,22 @@ ADAPTERS: tuple[Registration, ...] = (
         ),
         example="motrixlab:my_module:my-env --num-envs 2048",
     ),
+    Registration(
+        "unilab",
+        "envdyno.agent.workloads.unilab:build",
+        "UniLab's environments with its replay buffer, by ALGORITHM/TASK/BACKEND of its configuration",
+        naming=Naming.PREFIX,
+        requires=("unilab", "torch"),
+        install="pip install 'unilab[mujoco,motrix]'",
+        group="adapters",
+        tells=(*_OF_EPISODES, Tells.SUBSTEPS, Tells.SIMULATED_TIME, Tells.PHASES, Tells.INSIDE_COUNT),
+        limits=(
+            "Knows the layouts of versions 1.0 to 1.5.",
+            "Meshes and motion clips are not in the wheel: give -o assets=DIR, or let UniLab fetch them.",
+            "Choosing actions is not part of the step.",
+        ),
+        example="unilab:flashsac/go2_joystick_flat/mujoco --num-envs 1024",
+    ),
     _physics("mujoco_rollout", "MuJoCo's own batch stepper", ("mujoco",), "'mujoco>=3.3'", _COLD),
     _physics("mjbatch", "mjbatch", ("mjbatch", "mujoco"), "'mjbatch>=0.1.4'"),
     _physics(
