@@ -51,7 +51,7 @@ def test_the_markdown_is_the_golden_one(scenario: str) -> None:
 
 
 @given(case=names)
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_a_name_shows_as_it_is_and_makes_no_element(case: str) -> None:
     made = experiment({case: ([1e5, 1.01e5, 0.99e5], [7e4, 7.1e4, 7e4])})
     html = rendered(markdown_text(made.material()))
@@ -68,7 +68,7 @@ def test_a_name_shows_as_it_is_and_makes_no_element(case: str) -> None:
 
 
 @given(case=names)
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_nothing_outside_code_can_be_a_mention_a_link_or_a_formula(case: str) -> None:
     made = experiment({case: ([1e5, 1.01e5, 0.99e5], [7e4, 7.1e4, 7e4])})
     text = markdown_text(made.material())
