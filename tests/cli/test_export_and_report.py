@@ -79,3 +79,18 @@ def test_nothing_to_export_is_an_error_with_the_reason(
     made._replace(records=(made.records[0].model_copy(update=lost),)).write(tmp_path / "bundle")
     assert run_command(["export", str(tmp_path / "bundle"), "-f", "prometheus"]) == 2
     assert "no figure to export" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "change", [{"placement": {}}, {"placement": {"node": 0, "cpus": 7}}, {"outcome": {"cpu": 3}}]
+)
+def test_a_record_whose_open_parts_do_not_fit_is_refused_in_a_sentence(
+    change: dict[str, object], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = one_run()
+    workers = tuple(worker.model_copy(update=change) for worker in made.records[0].workers)
+    made._replace(records=(made.records[0].model_copy(update={"workers": workers}),)).write(
+        tmp_path / "bundle"
+    )
+    assert run_command(["show", str(tmp_path / "bundle")]) == 2
+    assert "does not fit together" in capsys.readouterr().err

@@ -16,7 +16,7 @@ from envdyno.cli.ab_verbs import AbCommand, run_experiment
 from envdyno.cli.compare_verbs import compare_files
 from envdyno.cli.console import stdout_line
 from envdyno.cli.exit_code import ExitCode
-from envdyno.launch.material import Material, opened
+from envdyno.launch.material import Material, reading
 from envdyno.plan.flags import PlanFlags
 from envdyno.plan.read_plan import LoadedPlan, plan_from_tables
 from envdyno.plan.usage_error import UsageError
@@ -63,7 +63,7 @@ def replay_bundle(replay: Replay) -> int:
     Raises:
         UsageError: there is nothing to run, or nobody said that it may run.
     """
-    with opened(replay.source) as material:
+    with reading(replay.source) as material:
         if material.bundle is None:
             raise UsageError(f"{replay.source} is a file of records; a replay needs the bundle's folder.")
         target = replay.target

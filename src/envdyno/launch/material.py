@@ -35,7 +35,23 @@ class Material:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Material]:
-    """Read a bundle, a packed bundle, or a file of records.
+    """Read a bundle, a packed bundle, or a file of records, to show what is in it.
+
+    Raises:
+        BundleError: it is none of these, holds no record, or does not fit together.
+        JournalError: its records cannot be read.
+    """
+    try:
+        with reading(path) as material:
+            yield material
+    except (AttributeError, IndexError, KeyError, TypeError) as error:
+        # The schema leaves parts of a record open, such as placements: what is there need not be what fits.
+        raise BundleError(f"{path} does not fit together: {error!r}.") from error
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[Material]:
+    """Read the same to do more than show it: errors of what is done meanwhile pass through.
 
     Raises:
         BundleError: it is none of these, or holds no record.
