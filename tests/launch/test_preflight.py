@@ -78,6 +78,14 @@ def test_if_no_case_can_be_built_there_is_no_experiment(look: Callable[..., Any]
         look(describe)
 
 
+def test_memory_that_will_not_suffice_is_said_before_anything_is_measured(look: Callable[..., Any]) -> None:
+    def describe(request: RunRequest) -> Description:
+        short = ("9,000 MiB are needed on node 0.",) if request.options["kind"] == "b" else ()
+        return Description(described().spec, described().loaded, short)
+
+    assert look(describe).found.notices == ("Side b of one: 9,000 MiB are needed on node 0.",)
+
+
 def test_an_interrupt_ends_the_look(look: Callable[..., Any]) -> None:
     def describe(_request: RunRequest) -> Description:
         raise Interrupted(2)

@@ -72,7 +72,7 @@ def begin(
         return head
     checks = check_sides(tuple(sides.values()), plan.allowances)
     preflight = check_before(plan, runs, sides, session, look)
-    preflight.notices = tuple(machine_notices(site))
+    preflight.notices += tuple(machine_notices(site))
     for notice in preflight.notices:
         tell(f"! {notice}")
     head = make_head(

@@ -58,6 +58,8 @@ class Description:
     spec: dict[str, Any]
     loaded: dict[str, Any]
     """Distributions, origins of the modules under test, interpreter."""
+    memory_short: tuple[str, ...] = ()
+    """Nodes or limits with less memory than the workload says it needs, in sentences."""
 
 
 def describe(request: RunRequest, session: Session, name: str | None = None) -> Description:
@@ -72,7 +74,12 @@ def describe(request: RunRequest, session: Session, name: str | None = None) -> 
     if outcome.failure is not None:
         raise UsageError(f"{request.workload} cannot be built. {failure_text(outcome.failure)}")
     told = outcome.message(0, FromWorker.READY)
-    return Description(told.get("spec", {}), told.get("loaded", {}))
+    short = [
+        message
+        for worker in range(len(outcome.states))
+        for message in outcome.message(worker, FromWorker.CAPACITY).get("warnings", ())
+    ]
+    return Description(told.get("spec", {}), told.get("loaded", {}), tuple(dict.fromkeys(short)))
 
 
 def failure_text(failure: Failure) -> str:

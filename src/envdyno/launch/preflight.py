@@ -84,6 +84,9 @@ def check_before(
             found.cannot_run[run.case] = f"Side {run.side} cannot build it. {error}"
             continue
         found.specs[run.case, run.side] = description.spec
+        found.notices += tuple(
+            f"Side {run.side} of {run.case}: {message}" for message in description.memory_short
+        )
         _merge_loaded(found, run.side, description)
         own = [Origin.from_json(body) for body in description.loaded.get("origins", ())]
         require_proof(side, own, tuple(description.spec.get("modules_under_test") or ()))
