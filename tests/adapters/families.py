@@ -84,6 +84,15 @@ FAMILIES = (
         folder="examples/motrixlab",
     ),
     Family(
+        "torchrl",
+        ("torchrl==0.14.1", "gymnasium==1.4.0", "psutil"),
+        ("test_torchrl.py", "test_pufferlib.py"),
+        (("torchrl:CartPole-v1",), ("pufferlib:CartPole-v1",)),
+        first=("torch==2.13.0",),
+        without_dependencies=("pufferlib-core==3.0.23",),
+    ),
+    Family("brax", ("brax==0.14.2",), ("test_brax.py",), (("brax:fast",),)),
+    Family(
         "unilab",
         ("unilab[mujoco,motrix]==1.5.2",),
         ("test_unilab.py",),

@@ -58,6 +58,7 @@ class CountedEnv(gymnasium.Env):  # type: ignore[misc]
 SPACES = {
     "box": lambda: gymnasium.spaces.Box(np.array([-1.0, 0.0]), np.array([1.0, 5.0]), dtype=np.float64),
     "discrete": lambda: gymnasium.spaces.Discrete(3, start=-1),
+    "discrete0": lambda: gymnasium.spaces.Discrete(3),
     "multi": lambda: gymnasium.spaces.MultiDiscrete([2, 5]),
     "binary": lambda: gymnasium.spaces.MultiBinary(4),
     "nested": lambda: gymnasium.spaces.Dict(

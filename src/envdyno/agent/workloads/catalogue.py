@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from envdyno.agent.workloads.registration import Naming, Registration, Tells
+from envdyno.agent.workloads.registration import Naming, Reach, Registration, Tells
 
 _OF_EPISODES = (Tells.RESETS, Tells.EPISODE_LENGTHS, Tells.REWARDS)
 _OF_PHYSICS = (Tells.SUBSTEPS, Tells.SIMULATED_TIME, Tells.UNSTABLE_ROWS, Tells.PHASES)
@@ -22,6 +22,32 @@ def _physics(
         tells=(*_OF_PHYSICS, *([Tells.INSIDE_COUNT] if counts_inside else [])),
         limits=("No episodes: a robot that falls stays down.", *limits),
         example=f"{name}:go2 -o substeps=4 --num-envs 4096",
+    )
+
+
+def _adapter(
+    name: str,
+    summary: str,
+    requires: tuple[str, ...],
+    install: str,
+    tells: tuple[Tells, ...],
+    *limits: str,
+    example: str,
+    factory: str = "",
+    reach: Reach = Reach.TESTED,
+) -> Registration:
+    return Registration(
+        name,
+        f"envdyno.agent.workloads.{factory or f'{name}:build'}",
+        summary,
+        naming=Naming.PREFIX,
+        requires=requires,
+        install=install,
+        reach=reach,
+        group="adapters",
+        tells=tells,
+        limits=limits,
+        example=example,
     )
 
 
@@ -91,6 +117,73 @@ ADAPTERS: tuple[Registration, ...] = (
             "Choosing actions is not part of the step.",
         ),
         example="unilab:flashsac/go2_joystick_flat/mujoco --num-envs 1024",
+    ),
+    _adapter(
+        "mjlab",
+        "mjlab's tasks, on a GPU or slowly on a CPU",
+        ("mjlab", "torch"),
+        "pip install 'mjlab>=1.6'",
+        (Tells.RESETS, Tells.REWARDS, Tells.SUBSTEPS, Tells.SIMULATED_TIME),
+        "On a CPU it compiles for minutes and steps some 80 transitions in a CPU second.",
+        example="mjlab:Mjlab-Velocity-Flat-Unitree-Go1 --num-envs 4096",
+        reach=Reach.STAND_IN,
+    ),
+    _adapter(
+        "brax",
+        "Brax's environments, compiled by JAX",
+        ("brax", "jax"),
+        "pip install 'brax>=0.12'",
+        (Tells.RESETS, Tells.REWARDS, Tells.SUBSTEPS, Tells.SIMULATED_TIME),
+        "Compiling takes a minute or more on a CPU, for every batch size anew; give --deadline build=10m.",
+        example="brax:ant --num-envs 1024",
+    ),
+    _adapter(
+        "playground",
+        "MuJoCo Playground's environments, compiled by JAX",
+        ("playground", "jax"),
+        "pip install 'playground>=0.0.5'",
+        (Tells.RESETS, Tells.REWARDS, Tells.SUBSTEPS, Tells.SIMULATED_TIME),
+        "Robots are fetched from the network when they are first used; the dm_control tasks need none.",
+        "Compiling takes minutes on a CPU, for every batch size anew.",
+        factory="brax:build_playground",
+        example="playground:CheetahRun --num-envs 1024",
+        reach=Reach.STAND_IN,
+    ),
+    _adapter(
+        "torchrl",
+        "Gymnasium environments as TorchRL steps them",
+        ("torchrl", "gymnasium"),
+        "pip install 'torchrl>=0.6' gymnasium",
+        (Tells.RESETS, Tells.REWARDS),
+        "TensorDicts cost more than small environments do.",
+        example="torchrl:CartPole-v1 --num-envs 16",
+    ),
+    _adapter(
+        "pufferlib",
+        "Gymnasium environments as PufferLib steps them",
+        ("pufferlib-core", "gymnasium"),
+        "pip install --no-deps pufferlib-core && pip install torch gymnasium psutil",
+        _OF_EPISODES,
+        "Environments of PufferLib's own that are written in C are not covered.",
+        example="pufferlib:CartPole-v1 --num-envs 64",
+    ),
+    _adapter(
+        "isaaclab",
+        "Isaac Lab's tasks, on a GPU",
+        ("isaaclab",),
+        "see https://isaac-sim.github.io/IsaacLab (it needs Isaac Sim and a GPU)",
+        (Tells.RESETS, Tells.REWARDS, Tells.SUBSTEPS, Tells.SIMULATED_TIME),
+        example="isaaclab:Isaac-Velocity-Flat-Anymal-C-v0 --num-envs 4096",
+        reach=Reach.STAND_IN,
+    ),
+    _adapter(
+        "maniskill",
+        "ManiSkill's tasks, on a GPU",
+        ("mani_skill", "torch"),
+        "pip install 'mani_skill>=3.0'",
+        (Tells.RESETS, Tells.REWARDS, Tells.SUBSTEPS, Tells.SIMULATED_TIME),
+        example="maniskill:PickCube-v1 --num-envs 1024",
+        reach=Reach.STAND_IN,
     ),
     _physics("mujoco_rollout", "MuJoCo's own batch stepper", ("mujoco",), "'mujoco>=3.3'", _COLD),
     _physics("mjbatch", "mjbatch", ("mjbatch", "mujoco"), "'mjbatch>=0.1.4'"),

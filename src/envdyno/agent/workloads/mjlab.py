@@ -1,0 +1,71 @@
+"""mjlab: its manager-based tasks, on a GPU or, very slowly, on a CPU.
+
+The first build compiles Warp kernels, for minutes on a CPU; they are kept on disk, and one process compiles
+while the others wait.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from envdyno.agent.workloads.compile_turn import compile_turn
+from envdyno.agent.workloads.contract import ArraySpec, Autoreset, WorkloadSpec
+from envdyno.agent.workloads.framework import Framework, import_user_module, split_target
+from envdyno.agent.workloads.registry import WorkloadError
+from envdyno.agent.workloads.torch_vector import TorchVectorWorkload, tensor_specs
+
+FRAMEWORK = Framework("mjlab", "mjlab", "mjlab", install="pip install 'mjlab>=1.6'", at_least="1.6")
+
+
+def import_framework(**_options: object) -> None:
+    """Import mjlab and register its tasks."""
+    FRAMEWORK.load("mjlab.tasks")
+
+
+def build(num_envs: int, seed: int, target: str, *, device: str | None = None) -> TorchVectorWorkload:
+    """Build a task.
+
+    Args:
+        num_envs: rows.
+        seed: of the task.
+        target: id of a task, or ``module:id`` to import the module that registers it first.
+        device: where it is simulated; the first GPU, or the CPU, when not given.
+
+    Raises:
+        WorkloadError: there is no such task.
+    """
+    torch = FRAMEWORK.load("torch")
+    FRAMEWORK.load("mjlab.tasks")
+    module, name = split_target(target)
+    if module is not None:
+        import_user_module("mjlab", module)
+    registry = FRAMEWORK.load("mjlab.tasks.registry")
+    if name not in registry.list_tasks():
+        raise WorkloadError(
+            f"mjlab has no task {name!r}; it has: {', '.join(sorted(registry.list_tasks()))}."
+        )
+    where = device or ("cuda:0" if torch.cuda.is_available() else "cpu")
+    cfg = registry.load_env_cfg(name)
+    cfg.scene.num_envs = num_envs
+    cfg.seed = seed
+    with compile_turn():
+        env = FRAMEWORK.load("mjlab.envs").ManagerBasedRlEnv(cfg, device=where)
+        first = env.reset()[0]
+        env.step(torch.zeros(num_envs, int(env.single_action_space.shape[0]), device=where))
+    return TorchVectorWorkload(env, _spec(env, cfg, name, where, first), where, lambda: env.reset()[0], torch)
+
+
+def _spec(env: Any, cfg: Any, name: str, device: str, first: Any) -> WorkloadSpec:
+    timestep_s = float(cfg.sim.mujoco.timestep)
+    return WorkloadSpec(
+        num_envs=int(env.num_envs),
+        # Actions are offsets from a default pose without bounds of their own.
+        action=ArraySpec(tuple(env.single_action_space.shape)),
+        observation=tensor_specs(first),
+        autoreset=Autoreset.SAME_STEP,
+        substeps=int(cfg.decimation),
+        step_dt_s=timestep_s * int(cfg.decimation),
+        episode_limit_steps=int(env.max_episode_length),
+        details={"id": name, "device": device},
+        modules_under_test=("mjlab", "mujoco_warp"),
+    )
