@@ -37,7 +37,7 @@ def code(commit: str = "6" * 40, **changes: Any) -> CodeIdentity:
     """The code of a commit."""
     fields: dict[str, Any] = {
         "kind": CodeKind.GIT_REF,
-        "repository": "/work/project/.git",
+        "repository": "/home/user/project/.git",
         "ref_asked": "main",
         "ref_resolved": "refs/heads/main",
         "commit": commit,
