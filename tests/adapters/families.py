@@ -39,6 +39,23 @@ class Family:
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
 
 
+_AROUND_UNILAB_1_3 = (
+    "numpy",
+    "hydra-core",
+    "omegaconf",
+    "gymnasium",
+    "tensordict",
+    "rich",
+    "tqdm",
+    "packaging",
+    "huggingface-hub>=0.25",
+    "imageio",
+    "etils",
+    "prettytable",
+    "lark>=1.3.1",
+)
+"""What that version imports. Its own requirements ask for an older PyTorch than it needs."""
+
 FAMILIES = (
     Family(
         "gymnasium",
@@ -101,6 +118,21 @@ FAMILIES = (
             ("unilab:sac/g1_walk_flat/motrix", "-o", "assets={prepared}"),
         ),
         first=("torch==2.13.0",),
+        prepare="worlds/unilab_assets.py",
+    ),
+    Family(
+        "unilab-1.3",
+        (*_AROUND_UNILAB_1_3, "numba>=0.67", "mujoco==3.11.0"),
+        ("test_unilab.py",),
+        (("unilab:flashsac/go2_joystick_flat/mujoco", "-o", "assets={prepared}"),),
+        first=("torch==2.13.0",),
+        without_dependencies=(
+            "unilab==1.3.0",
+            "unilab-rl==1.2.0",
+            "mjbatch-uni==0.2.1",
+            "motrixsim-core==0.8.2",
+            "unisim-core==1.4.0",
+        ),
         prepare="worlds/unilab_assets.py",
     ),
 )
