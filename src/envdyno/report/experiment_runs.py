@@ -21,14 +21,14 @@ def runs_line(records: Sequence[RunRecord]) -> str:
     made = [record for record in records if record.status is not Status.SKIPPED]
     counts = Counter(record.status for record in records)
     entries = [record.experiment for record in made if record.experiment is not None]
+    disturbed = sum(entry.disturbed for entry in entries)
+    again = sum(entry.attempt > 0 for entry in entries)
     parts = [f"{len(made)} made"]
+    parts += [f"{again} of them repeats"] if again else []
+    parts += [f"{disturbed} disturbed by foreign load"] if disturbed else []
     parts += [
         f"{counts[status]} {status.value}" for status in Status if counts[status] and status is not Status.OK
     ]
-    disturbed = sum(entry.disturbed for entry in entries)
-    again = sum(entry.attempt > 0 for entry in entries)
-    parts += [f"{disturbed} disturbed by foreign load"] if disturbed else []
-    parts += [f"{again} of them repeats"] if again else []
     return f"runs: {', '.join(parts)}"
 
 
