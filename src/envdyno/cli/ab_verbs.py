@@ -90,7 +90,7 @@ def run_experiment(command: AbCommand) -> int:
             if bundle.has_experiment():
                 output.tell(f"The experiment has stopped. Make room, and carry it on: {_resume(bundle)}")
             return ExitCode.NOT_MEASURED
-    return _conclude(bundle, head, records, ending, output)
+    return _conclude(bundle, head, plan, records, ending, output)
 
 
 def _run(
@@ -149,20 +149,20 @@ def _experiment(
 def _conclude(
     bundle: Bundle,
     head: ExperimentRecord,
+    plan: ExperimentPlan,
     records: Sequence[RunRecord],
     ending: Ending,
     output: AbOutput,
 ) -> int:
     """Judge, show, and return the exit code."""
-    gate = ExperimentPlan.model_validate(head.plan).gate
-    judgements = judge_experiment(head, records, gate, today=today())
+    judgements = judge_experiment(head, records, plan.gate, today=today())
     code = show_judgements(
-        head, judgements, records, judged=gate is not None, tell=output.tell, width=output.width
+        head, judgements, records, judged=plan.gate is not None, tell=output.tell, width=output.width
     )
-    if ending is Ending.COMPLETE and head.plan["experiment"]["aa"]:
+    if ending is Ending.COMPLETE and plan.experiment.aa:
         _keep_floors(head, judgements, output)
     output.tell(f"The bundle is {bundle.folder}: `envdyno gate {bundle.folder}` judges it again.")
-    for line in _of_ending(ending, head, records, bundle):
+    for line in _of_ending(ending, plan, records, bundle):
         output.tell(line)
     if ending is Ending.INTERRUPTED:
         return ExitCode.INTERRUPTED
@@ -170,13 +170,13 @@ def _conclude(
 
 
 def _of_ending(
-    ending: Ending, head: ExperimentRecord, records: Sequence[RunRecord], bundle: Bundle
+    ending: Ending, plan: ExperimentPlan, records: Sequence[RunRecord], bundle: Bundle
 ) -> Iterable[str]:
     """Return what is to be said of an experiment that did not do all that was planned."""
     if ending is Ending.COMPLETE:
         return []
     if ending is Ending.BUDGET:
-        budget = format_duration(head.plan["experiment"]["budget"] or 0.0)
+        budget = format_duration(plan.experiment.budget or 0.0)
         return [f"The time budget of {budget} is spent; the pairs left out can be made: {_resume(bundle)}"]
     if ending is Ending.INTERRUPTED:
         return [f"Interrupted; carry it on: {_resume(bundle)}"]

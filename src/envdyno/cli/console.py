@@ -10,9 +10,17 @@ from rich.console import Console
 from envdyno.report.glyphs import glyphs_for
 
 
+class _LastingConsole(Console):
+    """Falls silent when nobody reads it any more; whatever is measured goes on."""
+
+    def on_broken_pipe(self) -> None:
+        """Do not end the process, as Rich would, with the status that means a failed gate."""
+        self.quiet = True
+
+
 def stderr_console() -> Console:
     """Return the console for people, on stderr."""
-    return Console(stderr=True, highlight=False, emoji=False, markup=False, soft_wrap=True)
+    return _LastingConsole(stderr=True, highlight=False, emoji=False, markup=False, soft_wrap=True)
 
 
 def stdout_line(text: str) -> None:
