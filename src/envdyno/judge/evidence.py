@@ -154,6 +154,8 @@ class CaseEvidence:
     runs: tuple[RunSample, ...] = ()
     planned_pairs: int | None = None
     """How many pairs the plan asked for at least; ``None`` if nobody said."""
+    tolerances: Mapping[str, float] = field(default_factory=dict)
+    """By fact of work, the relative difference from which on the sides are told to differ."""
     not_aligned: str | None = None
     """Why the sides cannot be compared, where that was found before anything was measured."""
 

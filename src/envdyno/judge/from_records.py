@@ -78,6 +78,7 @@ def experiment_evidence(
             case=case,
             runs=tuple(_samples(by_case.get(case, ()), roles, planned_pairs)),
             planned_pairs=planned_pairs,
+            tolerances=dict(head.plan.get("tolerances", {})),
             not_aligned=head.misaligned.get(case) or elsewhere,
         )
         for case in head.cases

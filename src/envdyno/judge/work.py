@@ -33,7 +33,7 @@ BREAKING = frozenset(
 _HASH = "observation_hash"
 _RESETS = "reset_rows"
 _TOLERANCE = 0.01
-"""Measured facts, such as a mean reward, are called different beyond 1 %."""
+"""Measured facts, such as a mean reward, are called different beyond 1 %, unless the plan says otherwise."""
 
 
 class WorkClass(str, Enum):
@@ -76,7 +76,8 @@ def compare_work(evidence: CaseEvidence) -> WorkComparison:
     differences = []
     for name in sorted(names - {_RESETS}):
         ours, theirs = _values(base, name), _values(head, name)
-        if ours and theirs and _differ(ours, theirs):
+        tolerance = evidence.tolerances.get(name, _TOLERANCE)
+        if ours and theirs and _differ(ours, theirs, tolerance):
             kind = WorkClass.BREAKS if name in BREAKING else WorkClass.TO_READ
             differences.append(WorkDifference(name, _typical(ours), _typical(theirs), kind))
     hashes = [_values(side, _HASH) for side in (base, head)]
@@ -92,10 +93,10 @@ def _values(runs: Sequence[RunSample], name: str) -> list[WorkValue]:
     return [value for value in told if value is not None]
 
 
-def _differ(base: list[WorkValue], head: list[WorkValue]) -> bool:
+def _differ(base: list[WorkValue], head: list[WorkValue], tolerance: float) -> bool:
     ours, theirs = _typical(base), _typical(head)
     if isinstance(ours, float) and isinstance(theirs, float):
-        return abs(ours - theirs) > _TOLERANCE * max(abs(ours), abs(theirs))
+        return abs(ours - theirs) > tolerance * max(abs(ours), abs(theirs))
     return set(map(repr, base)) != set(map(repr, head))
 
 

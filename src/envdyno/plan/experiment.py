@@ -47,6 +47,16 @@ def _axes(value: Any) -> Any:
     return {name: tuple(one) if isinstance(one, list) else one for name, one in value.items()}
 
 
+def _tolerances(value: Any) -> Any:
+    """Read whole numbers too, and refuse what is no share."""
+    if not isinstance(value, dict):
+        return value
+    for name, share in value.items():
+        if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 <= share < float("inf"):
+            raise ValueError(f"the tolerance of {name} is a relative difference such as 0.05, not {share!r}.")
+    return {name: float(share) for name, share in value.items()}
+
+
 class ExperimentPlan(Section):
     """A whole plan."""
 
@@ -61,6 +71,8 @@ class ExperimentPlan(Section):
     placement: PlacementSection = PlacementSection()
     deadlines: Annotated[dict[Stage, float], BeforeValidator(_deadlines)] = Field(default_factory=dict)
     """Seconds for each stage, where not the usual ones."""
+    tolerances: Annotated[dict[str, float], BeforeValidator(_tolerances)] = Field(default_factory=dict)
+    """By fact of the work done, such as ``reward_mean``: the relative difference that is still the same."""
     gate: GateSection | None = None
 
     @field_validator("sides")
