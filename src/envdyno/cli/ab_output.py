@@ -10,7 +10,6 @@ from rich.console import Console
 from rich.text import Text
 
 from envdyno.cli.console import stderr_console
-from envdyno.record.printable import printable
 from envdyno.record.run_record import RunRecord
 from envdyno.report.glyphs import Glyphs, glyphs_for
 
@@ -42,7 +41,7 @@ class AbOutput:
         """Write one line or more; what makes a figure doubtful stands out on a terminal."""
         style = "bold yellow" if text.lstrip().startswith("! ") else ""
         for line in text.split("\n"):
-            self.console.print(Text(self._glyphs.fit(printable(line)), style=style))
+            self.console.print(Text(self._glyphs.fit(line), style=style))
 
     def tell_progress(self, text: str) -> None:
         """Write a line that is left out when quiet."""

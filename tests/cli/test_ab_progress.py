@@ -1,0 +1,133 @@
+"""What an experiment tells while it runs."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from planned_experiment import failing, plan_of, record_of, runs_of
+
+from envdyno.agent.job import Timing
+from envdyno.agent.stages import Stage
+from envdyno.cli import ab_progress
+from envdyno.cli.ab_progress import ExperimentProgress
+from envdyno.plan.expand import PlannedRun
+from envdyno.record.experiment import ExperimentEntry
+from envdyno.record.run_record import RunRecord
+
+RUNS = runs_of(plan_of(("base", "head", "third"), attribution_pairs=1))
+
+
+class Heard:
+    """The progress of an experiment, and what it showed and told."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.titles: list[str] = []
+        self.told: list[str] = []
+        self.kept: list[RunRecord] = []
+        self.now = 0.0
+        self.interrupts = SimpleNamespace(arrived=[])
+        monkeypatch.setattr(ab_progress, "time", SimpleNamespace(monotonic=lambda: self.now))
+        line = SimpleNamespace(begin=self.titles.append, stage=lambda *_: None, tick=lambda: None)
+        output = SimpleNamespace(tell=self.told.append, tell_progress=self.told.append, keep=self.kept.append)
+        self.progress = ExperimentProgress(
+            line, output, self.interrupts, ("base", "head", "third"), len(RUNS)
+        )  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def heard(monkeypatch: pytest.MonkeyPatch) -> Heard:
+    return Heard(monkeypatch)
+
+
+def ended(run: PlannedRun, rate: float, *, final: bool = True, disturbed: bool = False) -> RunRecord:
+    entry = ExperimentEntry(
+        planned_id=run.id,
+        case=run.case,
+        side=run.side,
+        pair=run.pair,
+        position=run.position,
+        attempt=0,
+        final=final,
+        disturbed=disturbed,
+        canary_per_s=None,
+    )
+    return record_of(run, rate, experiment=entry)
+
+
+def test_a_look_before_measuring_names_case_and_side(heard: Heard) -> None:
+    heard.progress.look(RUNS[0])
+    assert heard.titles == [f"before measuring: {RUNS[0].case}, side {RUNS[0].side}"]
+
+
+def test_the_title_counts_runs_and_tells_the_time_left_once_it_is_known(heard: Heard) -> None:
+    heard.progress.begin_measuring([])
+    heard.progress.begin(RUNS[0], 0, 12)
+    heard.now = 60.0
+    heard.progress.begin(RUNS[2], 2, 12)
+    assert heard.titles[0].startswith("1 of 12   one, pair 1")
+    assert heard.titles[1].startswith("3 of 12, at most 5 min left   one, pair 1")
+
+
+def test_runs_of_an_earlier_session_do_not_make_this_one_look_fast(heard: Heard) -> None:
+    heard.progress.begin_measuring([ended(run, 100.0) for run in RUNS[:6]])
+    heard.progress.begin(RUNS[6], 6, 12)
+    heard.now = 10.0
+    heard.progress.begin(RUNS[7], 7, 12)
+    assert heard.titles[0].startswith("7 of 12   ")
+    assert heard.titles[1].startswith("8 of 12, at most 50 s left")
+    assert heard.told == ["6 of 12 runs are settled already."]
+
+
+def test_the_ratio_so_far_is_that_of_every_other_side_to_the_first(heard: Heard) -> None:
+    heard.progress.begin_measuring([])
+    rates = {"base": 200.0, "head": 100.0, "third": 150.0}
+    for run in RUNS[:6]:
+        heard.progress.end(ended(run, rates[run.side]))
+    heard.progress.begin(RUNS[6], 6, 12)
+    assert heard.titles[-1].endswith(", so far head/base 0.500, third/base 0.750")
+
+
+def test_runs_with_phases_are_no_part_of_the_ratio(heard: Heard) -> None:
+    heard.progress.begin_measuring([])
+    timed = [run for run in RUNS if run.timing is Timing.ATTRIBUTION]
+    for run in timed:
+        heard.progress.end(ended(run, 1.0))
+    heard.progress.begin(RUNS[0], 3, 12)
+    assert "so far" not in heard.titles[-1]
+    assert all(line.endswith("phases on") for line in heard.told)
+
+
+def test_every_run_that_ends_is_one_line_and_is_kept_first(heard: Heard) -> None:
+    heard.progress.begin(RUNS[0], 0, 12)
+    record = ended(RUNS[0], 12_345.0)
+    heard.progress.end(record)
+    assert heard.told == [f"[ 1/12] one  pair 1  {RUNS[0].side}  12,345 transitions/s"]
+    assert heard.kept == [record]
+
+
+def test_a_disturbed_run_tells_the_load_and_whether_it_is_repeated(heard: Heard) -> None:
+    heard.progress.end(ended(RUNS[0], 100.0, final=False, disturbed=True))
+    heard.progress.end(ended(RUNS[0], 100.0, disturbed=True))
+    assert heard.told[0].endswith("  ! 0.02 cores of other work, is repeated")
+    assert heard.told[1].endswith("  ! 0.02 cores of other work")
+
+
+def test_a_failed_run_tells_its_cause_in_one_line(heard: Heard) -> None:
+    record = failing(RUNS[0]).record
+    failure = record.failure.model_copy(update={"message": "It fell.\n  trace"}) if record.failure else None
+    entry = ended(RUNS[0], 1.0, final=False).experiment
+    changes = {"failure": failure, "experiment": entry, "throughput": None}
+    heard.progress.end(record.model_copy(update=changes))
+    assert heard.told[0].endswith("killed: It fell. It is tried again.")
+
+
+def test_the_first_ctrl_c_is_answered_once_and_only_while_measuring(heard: Heard) -> None:
+    heard.interrupts.arrived.append(2)
+    heard.progress.tick()
+    assert heard.told == [], "before the first run, a Ctrl-C ends at once"
+    heard.progress.begin_measuring([])
+    heard.progress.tick()
+    heard.progress.tick()
+    heard.progress.stage(0, Stage.WINDOW)
+    assert heard.told == ["The run in hand is finished first; Ctrl-C again stops at once."]
