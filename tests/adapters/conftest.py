@@ -19,6 +19,7 @@ NEEDS = {
     "test_gymnasium.py": "gymnasium",
     "test_motrixlab.py": "motrix_env_core",
     "test_unilab.py": "unilab",
+    "test_mjlab.py": "mjlab",
     "test_torchrl.py": "torchrl",
     "test_pufferlib.py": "pufferlib",
     "test_brax.py": "brax",

@@ -108,6 +108,7 @@ FAMILIES = (
         first=("torch==2.13.0",),
         without_dependencies=("pufferlib-core==3.0.23",),
     ),
+    Family("mjlab", ("mjlab==1.6.0",), ("test_mjlab.py",), first=("torch==2.13.0",)),
     Family("brax", ("brax==0.14.2",), ("test_brax.py",), (("brax:fast",),)),
     Family(
         "unilab",

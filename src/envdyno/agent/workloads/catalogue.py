@@ -126,7 +126,6 @@ ADAPTERS: tuple[Registration, ...] = (
         (Tells.RESETS, Tells.REWARDS, Tells.SUBSTEPS, Tells.SIMULATED_TIME),
         "On a CPU it compiles for minutes and steps some 80 transitions in a CPU second.",
         example="mjlab:Mjlab-Velocity-Flat-Unitree-Go1 --num-envs 4096",
-        reach=Reach.STAND_IN,
     ),
     _adapter(
         "brax",

@@ -1,0 +1,54 @@
+"""mjlab for real, on a CPU: counts against the episode lengths of each row.."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from envdyno.agent.measure.step_log import Totals, as_tally
+from envdyno.agent.workloads.contract import Autoreset
+from envdyno.agent.workloads.mjlab import build
+from envdyno.agent.workloads.registry import WorkloadError
+
+NUM_ENVS = 16
+
+
+@pytest.fixture(scope="module")
+def workload() -> Any:
+    """The flat Go1 task."""
+    made = build(NUM_ENVS, 3, "Mjlab-Velocity-Flat-Unitree-Go1", device="cpu")
+    made.reset()
+    return made
+
+
+@pytest.mark.slow
+def test_counts_are_those_of_the_steps_that_each_row_made(workload: Any) -> None:
+    env = workload._env
+    env.cfg.episode_length_s = 0.2
+    ring = workload.make_actions(source="random", seed=1, batches=4)
+    totals, moved, ended = Totals(), 0, 0
+    before = np.array(env.episode_length_buf)
+    for index in range(25):
+        totals.add(as_tally(workload.step(ring[index % 4]), NUM_ENVS))
+        after = np.array(env.episode_length_buf)
+        moved += int(((after == before + 1) | (after == 0)).sum())
+        ended += int((after == 0).sum())
+        before = after
+    assert totals.transitions == moved == 25 * NUM_ENVS
+    assert totals.episodes == ended > 0
+
+
+@pytest.mark.slow
+def test_the_specification_is_that_of_the_task(workload: Any) -> None:
+    spec = workload.spec
+    assert (spec.num_envs, spec.autoreset, spec.substeps) == (NUM_ENVS, Autoreset.SAME_STEP, 4)
+    assert spec.step_dt_s == pytest.approx(0.02)
+    assert spec.action.shape == (12,)
+    assert workload.synchronize is None
+
+
+def test_what_is_not_there_is_refused_in_a_sentence() -> None:
+    with pytest.raises(WorkloadError, match="Mjlab-Velocity-Flat-Unitree-Go1"):
+        build(2, 0, "Nowhere")
