@@ -223,7 +223,7 @@ def test_a_working_tree_that_is_edited_meanwhile_ends_the_experiment_and_resumes
     source = copied.path / "src" / "walker" / "__init__.py"
     before = environment(extra="# not committed\n")
     source.write_text(before)
-    flags = ("--base", "base", "walker:make", "-n", "4", *QUICK, *NO_REPEATS, "--out", ab.out)
+    flags = ("--base", "base", "walker:make", "-n", "4", *QUICK, *NO_REPEATS, "--out", "bundle")
     process = ab.start(*flags, "--json", cwd=copied.path)
     assert process.stdout is not None
     process.stdout.readline()
@@ -231,20 +231,22 @@ def test_a_working_tree_that_is_edited_meanwhile_ends_the_experiment_and_resumes
     _, err = process.communicate(timeout=170)
     assert process.returncode == 4, err
     assert "when the experiment began" in err or "since the experiment began" in err
-    kept = records_of(ab.bundle())
+    bundle = Bundle(copied.path / "bundle")
+    kept = records_of(bundle)
     assert len(settled(kept)) < len(kept), "the run that met the edit is not settled"
 
     source.write_text(before)
-    done = ab.run("--resume", ab.out, cwd=ab.folder)
+    done = ab.run("--resume", str(bundle.folder), cwd=ab.folder)
     assert done.code == 0, done.err
     assert "differs from" in done.said
-    head = head_of(ab.bundle())
-    assert settled(records_of(ab.bundle())) == list(head.planned)
+    head = head_of(bundle)
+    assert settled(records_of(bundle)) == list(head.planned)
     assert [side.label.endswith("-dirty") for side in head.sides] == [False, True]
-    assert head.sides[1].identity["code"]["diff_sha256"]
-    refused = ab.run("out", verb="gate")
+    code = head.sides[1].identity["code"]
+    assert code["changed_files"] == ["src/walker/__init__.py"], "and not the files of the bundle itself"
+    refused = ab.run(str(bundle.folder), verb="gate")
     assert (refused.code, "DIRTY_TREE" in refused.out) == (4, True)
-    allowed = ab.run("out", "--allow-dirty", verb="gate")
+    allowed = ab.run(str(bundle.folder), "--allow-dirty", verb="gate")
     assert allowed.code in (0, 1, 3)
 
 
@@ -260,23 +262,14 @@ def test_an_experiment_cannot_be_resumed_with_another_commit(copied: Repository,
 
 
 def test_the_users_tree_and_index_are_left_as_they_were(copied: Repository, ab: Ab) -> None:
-    before = copied.git("status", "--porcelain=v2", "--branch"), copied.git("worktree", "list")
-    ab.run(
-        "--base",
-        "base",
-        "--head",
-        "other-work",
-        "walker:make",
-        "-n",
-        "4",
-        *QUICK,
-        "--out",
-        ab.out,
-        cwd=copied.path,
-    )
-    after = copied.git("status", "--porcelain=v2", "--branch"), copied.git("worktree", "list")
-    assert after[0] == before[0]
-    assert sorted(path.name for path in copied.path.iterdir()) == [".git", "README.md", "src"]
+    """Also to git's eyes, though the bundle is in the middle of the checkout."""
+    before = copied.git("status", "--porcelain=v2", "--branch")
+    refs = ("--base", "base", "--head", "other-work", "walker:make", "-n", "4")
+    done = ab.run(*refs, *QUICK, cwd=copied.path)
+    assert done.code == 4, done.err
+    assert copied.git("status", "--porcelain=v2", "--branch") == before
+    (bundle,) = copied.path.glob("envdyno-*")
+    assert {path.name for path in copied.path.iterdir()} == {".git", "README.md", "src", bundle.name}
 
 
 def test_phases_come_from_attribution_runs_only(slower: Slower) -> None:

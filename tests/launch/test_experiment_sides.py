@@ -144,6 +144,35 @@ def test_a_module_that_was_not_proven_is_proven_when_it_appears(module: Origin, 
     assert "changed meanwhile" in text
 
 
+def test_lazy_imports_of_several_cases_are_each_read_once_only(
+    module: Origin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One case loads more of a package than another; both are proven, whichever comes next."""
+    found = watch(module)
+    more = Origin("walker", loaded=True, file=module.file, sha256=module.sha256, strays={"walker.x": "/a"})
+    for origin in (module, more):
+        found.check_after(run_that_loaded(origin))
+    monkeypatch.setattr("envdyno.sides.proof.code_hash", lambda _: pytest.fail("a file was read"))
+    for origin in (more, module, more):
+        found.check_after(run_that_loaded(origin))
+
+
+def test_a_module_that_another_case_loads_need_not_be_loaded_by_this_one(
+    module: Origin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("envdyno.sides.proof.code_hash", lambda _: pytest.fail("a file was read"))
+    found = watch(module, Origin("other", loaded=True, file="/x/other.py", sha256="1" * 64))
+    found.check_after(run_that_loaded(module, Origin("other")))
+
+
+def test_a_module_that_the_workload_names_has_to_be_loaded_by_every_run(module: Origin) -> None:
+    run = run_that_loaded(Origin("walker"))
+    named = run.model_copy(update={"spec": {"modules_under_test": ["walker"]}})
+    kind, text = problem(watch(module), named)
+    assert kind is SideProblem.ORIGIN
+    assert "was never imported" in text
+
+
 def test_a_run_that_did_not_come_so_far_as_to_tell_is_left_alone() -> None:
     run = runs_of(plan_of())[0]
     watch(numpy="1.0").check_after(record_of(run, software=None))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,15 @@ def test_a_new_bundle_has_neither_an_experiment_nor_records(tmp_path: Path) -> N
     assert not bundle.has_records()
     bundle.journal().close()
     assert not bundle.has_records()
+
+
+def test_a_bundle_in_a_checkout_is_nothing_to_git(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
+    MADE.write(tmp_path / "out").hide_from_git()
+    done = subprocess.run(
+        ["git", "-C", str(tmp_path), "status", "--porcelain"], capture_output=True, check=True
+    )
+    assert done.stdout == b""
 
 
 def test_an_existing_folder_is_taken_as_it_is(tmp_path: Path) -> None:

@@ -34,6 +34,8 @@ def bundle_for(out: Path | None, resume: Path | None) -> Iterator[Bundle]:
     bundle = Bundle.create(folder)
     try:
         _refuse_used(bundle)
+        if is_new:
+            bundle.hide_from_git()
         yield bundle
     finally:
         if is_new and not bundle.has_experiment():

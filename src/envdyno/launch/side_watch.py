@@ -8,7 +8,7 @@ only where a report is new.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from envdyno.agent.measure.origin import Origin
@@ -25,7 +25,8 @@ class SideWatch:
     def __init__(self, side: PreparedSide, proven: SideRecord) -> None:
         """Take the side as it is prepared now, and as it was recorded before the first run."""
         self._side = side
-        self._origins = {body["module"]: Origin.from_json(body) for body in proven.origins}
+        self._proven = {body["module"]: [Origin.from_json(body)] for body in proven.origins}
+        """By module, how it was loaded and found to be the side's own; lazy imports differ between cases."""
         self._versions: dict[str, str] = dict(proven.distributions or {})
 
     def check_before(self) -> None:
@@ -54,10 +55,22 @@ class SideWatch:
                 "Runs before and after cannot be compared; put it back and resume, or start again.",
             )
         origins = [Origin.from_json(body) for body in software.origins]
-        if any(self._origins.get(origin.module) != origin for origin in origins):
-            require_proof(self._side, origins, _named(record.spec))
-            self._origins |= {origin.module: origin for origin in origins if origin.loaded}
+        named = _named(record.spec)
+        if not self._is_proven(origins, named):
+            require_proof(self._side, origins, named)
+            for origin in origins:
+                if origin.loaded:
+                    self._proven.setdefault(origin.module, []).append(origin)
         self._versions = {**software.distributions, **self._versions}
+
+    def _is_proven(self, origins: Sequence[Origin], named: Collection[str]) -> bool:
+        """Return whether all was loaded as it was before, and what has to be loaded was."""
+        loaded = {origin.module for origin in origins if origin.loaded}
+        return (
+            loaded.issuperset({*named, *self._side.named_modules})
+            and (bool(loaded) or not self._side.modules)
+            and all(origin in self._proven.get(origin.module, ()) for origin in origins if origin.loaded)
+        )
 
     def _changed_versions(self, software: SoftwareRecord) -> Iterator[str]:
         for name, version in software.distributions.items():
@@ -67,8 +80,9 @@ class SideWatch:
 
     def _changed_code(self, software: SoftwareRecord) -> Iterator[str]:
         for body in software.origins:
-            now, before = Origin.from_json(body), self._origins.get(body["module"])
-            if before is None or not (before.loaded and now.loaded):
+            now = Origin.from_json(body)
+            before = next((one for one in self._proven.get(now.module, ()) if one.loaded), None)
+            if before is None or not now.loaded:
                 continue
             if (before.file, before.folders) != (now.file, now.folders):
                 yield f"{now.module} came from {_place(before)} and comes from {_place(now)}."

@@ -58,6 +58,17 @@ class Bundle:
             ) from error
         return cls(folder)
 
+    def hide_from_git(self) -> None:
+        """Have git ignore the folder, for a bundle in a checkout must not make the checkout a changed one.
+
+        Raises:
+            BundleError: it cannot be written.
+        """
+        try:
+            (self.folder / ".gitignore").write_text("*\n", encoding="utf-8")
+        except OSError as error:
+            raise BundleError(f"The folder {self.folder} cannot be written: {error.strerror}.") from error
+
     def journal(self) -> Journal:
         """Open the records for appending.
 
