@@ -32,7 +32,14 @@ def start() -> Iterator[Callable[..., subprocess.Popen[str]]]:
 
     def run(*arguments: str) -> subprocess.Popen[str]:
         command = [sys.executable, str(SCRIPT), *SMALL, *arguments]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        # A shell ignores SIGINT in what it starts in the background, and that is inherited.
+        process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
         started.append(process)
         return process
 
