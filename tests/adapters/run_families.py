@@ -64,7 +64,7 @@ def run(command: list[str]) -> None:
 
 def test_inside(family: Family, python: Path, *, slow: bool) -> bool:
     """Run the tests of a family in its own environment; return whether they passed."""
-    command = [str(python), "-m", "pytest", "-q", "-c", str(HERE / "pytest.ini"), "--rootdir", str(HERE)]
+    command = [str(python), "-m", "pytest", "-q", "-c", str(HERE / "families.ini"), "--rootdir", str(HERE)]
     command += ["-p", "no:cacheprovider", "-W", "ignore", *(str(HERE / name) for name in family.tests)]
     if not slow:
         command += ["-m", "not slow"]
