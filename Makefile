@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.synced
 RUN_ARGS ?=
 
-.PHONY: run test test-slow test-numa lint types contracts docs-test bench bench-judge clean
+.PHONY: run test test-slow test-numa test-adapters lint types contracts docs-test bench bench-judge clean
 
 run: $(STAMP)  ## measure the built-in robot on the whole machine
 	@$(BIN)/envdyno run $(RUN_ARGS)
@@ -27,6 +27,9 @@ bench: $(STAMP)  ## what envdyno itself costs
 
 bench-judge: $(STAMP)  ## how often the judge errs, by simulation
 	@$(BIN)/python benchmarks/judge.py
+
+test-adapters: $(STAMP)  ## every adapter in an environment of its framework
+	@$(BIN)/python tests/adapters/run_families.py $(FAMILY_ARGS)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
