@@ -5,15 +5,18 @@ from __future__ import annotations
 import contextlib
 import random
 import resource
+import shutil
 import signal
 import subprocess
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from ab_process import SYNTHETIC, Ab, finish, head_of, records_of, settled, wait_until
+from ab_process import SYNTHETIC, Ab, Finished, finish, head_of, records_of, settled, wait_until
 
 from envdyno.record.bundle import Bundle
+from envdyno.record.run_record import RunRecord
 
 SHORTEST = ("--duration", "0.05s", "-q")
 
@@ -78,39 +81,54 @@ def test_fifty_kills_lose_nothing_and_make_nothing_twice(ab: Ab) -> None:
     resume_to_the_end(ab)
 
 
-@pytest.fixture
-def complete(ab: Ab) -> Ab:
-    """A finished experiment of six runs."""
-    done = ab.run(*SYNTHETIC, *SHORTEST, "--out", ab.out)
-    assert done.code == 0, done.err
-    return ab
+@dataclass(frozen=True)
+class Filled:
+    """An experiment on a disk that filled up, and was carried on when there was room again."""
+
+    ab: Ab
+    stopped: Finished
+    kept: list[RunRecord]
+    """What was on the disk when it was full."""
 
 
-def test_a_torn_last_line_is_made_again_and_half_a_line_is_never_read(complete: Ab) -> None:
-    journal = complete.bundle().folder / "records.jsonl"
-    whole = journal.read_bytes().splitlines(keepends=True)
-    journal.write_bytes(b"".join(whole[:4]) + whole[4][:777])
-    judged = complete.run("out", verb="gate")
-    assert "Traceback" not in judged.err
-    assert "runs: 4 made" in judged.out
-    resume_to_the_end(complete)
-    assert journal.read_bytes().startswith(b"".join(whole[:4]))
-
-
-def test_a_disk_that_fills_up_ends_the_experiment_in_a_sentence_and_keeps_the_earlier_records(ab: Ab) -> None:
+@pytest.fixture(scope="module")
+def filled(envdyno_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Filled:
     """A limit on the size of files does what a full disk does: a write is cut short, and then refused."""
 
     def full() -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))
 
-    done = finish(ab.start(*SYNTHETIC, *SHORTEST, "--out", ab.out, before=full))
+    ab = Ab(envdyno_cache, tmp_path_factory.mktemp("filled"))
+    stopped = finish(ab.start(*SYNTHETIC, *SHORTEST, "--out", ab.out, before=full))
+    kept = records_of(ab.bundle())
+    resume_to_the_end(ab)
+    return Filled(ab, stopped, kept)
+
+
+def test_a_disk_that_fills_up_ends_the_experiment_in_a_sentence(filled: Filled) -> None:
+    done = filled.stopped
     assert done.code == 5
     assert "A record cannot be written to" in done.said
     assert "Earlier records are safe" in done.said
-    assert f"envdyno ab --resume {ab.out}" in done.said
+    assert f"envdyno ab --resume {filled.ab.out}" in done.said
     assert "Traceback" not in done.err
-    kept = records_of(ab.bundle())
-    assert 0 < len(kept) < 6
+
+
+def test_records_from_before_the_disk_was_full_are_whole_and_the_others_are_made_later(
+    filled: Filled,
+) -> None:
+    assert 0 < len(filled.kept) < 6
+    assert records_of(filled.ab.bundle())[: len(filled.kept)] == filled.kept
+
+
+def test_a_torn_last_line_is_made_again_and_half_a_line_is_never_read(filled: Filled, ab: Ab) -> None:
+    shutil.copytree(filled.ab.out, ab.out)
+    journal = ab.bundle().folder / "records.jsonl"
+    whole = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(whole[:5]) + whole[5][:777])
+    judged = ab.run("out", verb="gate")
+    assert "Traceback" not in judged.err
+    assert "runs: 5 made" in judged.out
     resume_to_the_end(ab)
-    assert records_of(ab.bundle())[: len(kept)] == kept
+    assert journal.read_bytes().startswith(b"".join(whole[:5]))
