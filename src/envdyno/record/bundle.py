@@ -12,6 +12,7 @@ record is followed only if it stays inside the bundle.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from collections.abc import Iterator
@@ -146,9 +147,13 @@ class Bundle:
 
 
 def _flush_folder(folder: Path) -> None:
-    """See the names in a folder onto the disk, so that a power cut leaves no nameless file."""
+    """See the names in a folder onto the disk, so that a power cut leaves no nameless file.
+
+    Some network file systems cannot do that; there it is up to the server.
+    """
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        os.fsync(fd)
+        with contextlib.suppress(OSError):
+            os.fsync(fd)
     finally:
         os.close(fd)
