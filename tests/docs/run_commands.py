@@ -72,7 +72,9 @@ def main() -> int:
     folder = Path(sys.executable).parent
     environ = os.environ | {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
     done: set[tuple[str, ...]] = set()
-    with tempfile.TemporaryDirectory() as scratch:
+    with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryDirectory() as state:
+        # Noise floors of these short experiments are not for the user's own.
+        environ["XDG_STATE_HOME"] = state
         prepare(Path(scratch), environ)
         for page in pages:
             for command in commands(page):
