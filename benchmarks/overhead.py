@@ -165,8 +165,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0)
     wanted = parser.parse_args()
     from envdyno.agent.placement.request import Request
-    from envdyno.launch.quiet import busy_cores
-    from envdyno.launch.site import survey
+    from envdyno.host.quiet import busy_cores
+    from envdyno.host.site import survey
 
     print(f"load before: {busy_cores(survey(Request()).chosen_cpus):.2f} cores busy with other work")
     help_time(wanted.pairs)

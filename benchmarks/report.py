@@ -52,8 +52,8 @@ def write_bundle(folder: Path, records: int) -> None:
 def one(kind: str, folder: Path) -> None:
     """Make one report in this process, and print what it took."""
     from envdyno.cli.show_verbs import material_lines
+    from envdyno.experiment.material import opened
     from envdyno.export.formats import FORMATS
-    from envdyno.launch.material import opened
     from envdyno.report.html.page import html_page
     from envdyno.report.markdown import markdown_text
 

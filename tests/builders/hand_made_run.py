@@ -22,11 +22,11 @@ from envdyno.agent.placement.request import Request
 from envdyno.agent.placement.topology import Synthetic, Topology
 from envdyno.agent.protocol import FromWorker
 from envdyno.agent.stages import Stage
+from envdyno.host.counters import Use, WorkerUse
+from envdyno.host.site import Site
 from envdyno.launch.conductor import WorkerState
-from envdyno.launch.counters import Use, WorkerUse
 from envdyno.launch.failure import Failure, FailureKind
 from envdyno.launch.run import RunOutcome
-from envdyno.launch.site import Site
 from envdyno.plan.run_request import RunRequest
 
 Message = dict[str, Any]

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from made_records import IDENTITY, START, TRENDING, foreign_load, killed, made_run, tree
 
-from envdyno.launch.judging import judge_experiment, plan_of
-from envdyno.launch.material import Material
+from envdyno.experiment.judging import judge_experiment, plan_of
+from envdyno.experiment.material import Material
 from envdyno.plan.experiment import ExperimentPlan
 from envdyno.record.bundle import Bundle
 from envdyno.record.experiment import ExperimentEntry, ExperimentRecord, SideRecord

@@ -11,7 +11,7 @@ from typing import Any
 from hand_made_run import failed_outcome, outcome
 
 from envdyno.agent.job import Timing
-from envdyno.launch.experiment import Executor, Made
+from envdyno.experiment.experiment import Executor, Made
 from envdyno.launch.failure import Interrupted
 from envdyno.launch.run_record import make_record
 from envdyno.plan.cases import Case

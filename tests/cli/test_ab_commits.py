@@ -14,8 +14,8 @@ from ab_process import NO_REPEATS, QUICK, Ab, Finished, head_of, records_of, set
 from walker_repository import FAST_MS, SLOW_MS, Repository, environment
 
 from envdyno.agent.job import Timing
+from envdyno.experiment.judging import judge_experiment, plan_of
 from envdyno.judge.verdicts import Verdict
-from envdyno.launch.judging import judge_experiment, plan_of
 from envdyno.record.bundle import Bundle
 from envdyno.record.status import Status
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from made_bundles import SCENARIOS, experiment, failing, one_run, passing
 from made_records import made_run
 
+from envdyno.experiment.material import Material
 from envdyno.export.formats import FORMATS, of_side
-from envdyno.launch.material import Material
 from envdyno.record.printable import printable
 from envdyno.record.strict_json import loads
 

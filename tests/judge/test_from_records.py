@@ -11,6 +11,7 @@ from made_bundles import GO2, experiment
 from made_records import IDENTITY, made_run
 from planned_experiment import ScriptedExecutor, failing, head_of, plan_of, record_of, runs_of, steady
 
+from envdyno.experiment.experiment import Experiment
 from envdyno.judge.evidence import RunKind, RunOrder, RunSample, RunStatus, Side
 from envdyno.judge.from_records import (
     MACHINE_FIELDS,
@@ -23,7 +24,6 @@ from envdyno.judge.from_records import (
     work_facts,
 )
 from envdyno.judge.phase_tree import phase_tree
-from envdyno.launch.experiment import Experiment
 from envdyno.record.run_record import RunRecord
 from envdyno.record.worker import WorkSpan
 

@@ -12,9 +12,9 @@ from simulated_worker import Pace, SimulatedWorker, through_synchronised_window,
 
 from envdyno.agent.workloads.contract import Autoreset
 from envdyno.agent.workloads.synthetic import Distribution
+from envdyno.host.machine import read_facts
 from envdyno.launch import aggregate, fingerprinting
 from envdyno.launch.aggregate import WorkerWindow, add_totals, edge_share, elapsed_s
-from envdyno.launch.machine import read_facts
 from envdyno.launch.run_record import make_record
 from envdyno.record.run_record import RunRecord
 from envdyno.record.worker import Totals

@@ -63,7 +63,7 @@ def test_only_the_agent_is_on_the_path_of_a_worker(quiet: None) -> None:
         "import sys; sys.path.insert(0, sys.argv[1]);"
         "import envdyno.agent.protocol;"
         "import importlib.util as u;"
-        "parts = ('cli', 'launch', 'record', 'plan', 'judge');"
+        "parts = ('cli', 'host', 'launch', 'experiment', 'record', 'plan', 'judge');"
         "print([part for part in parts if u.find_spec('envdyno.' + part)])"
     )
     with Scratch() as session:

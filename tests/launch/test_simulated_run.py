@@ -24,8 +24,8 @@ from envdyno.agent.stages import Stage
 from envdyno.agent.worker import Worker
 from envdyno.agent.workloads.contract import Autoreset
 from envdyno.agent.workloads.synthetic import Distribution
+from envdyno.host.machine import read_facts
 from envdyno.launch import fingerprinting
-from envdyno.launch.machine import read_facts
 from envdyno.launch.run_record import make_record
 from envdyno.record.run_record import RunRecord
 

@@ -9,8 +9,8 @@ from made_bundles import G1, GO2, SCENARIOS, Made, experiment, failing, missing_
 from made_records import START
 from planned_experiment import ScriptedExecutor, head_of, plan_of, runs_of, steady
 
-from envdyno.launch.experiment import Experiment
-from envdyno.launch.judging import judge_experiment
+from envdyno.experiment.experiment import Experiment
+from envdyno.experiment.judging import judge_experiment
 from envdyno.record.run_record import RunRecord
 from envdyno.record.status import Doubt, Warning_
 from envdyno.report.experiment_report import experiment_lines

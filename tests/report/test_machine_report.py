@@ -7,8 +7,8 @@ import hand_made_run
 import pytest
 
 from envdyno.agent.placement.notes import Note, NoteKind
-from envdyno.launch.disturbance import Disturbance
-from envdyno.launch.machine import FactClass
+from envdyno.host.disturbance import Disturbance
+from envdyno.host.machine import FactClass
 from envdyno.report.glyphs import glyphs_for
 from envdyno.report.machine_report import machine_json, machine_lines
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from made_bundles import G1, GO2, SCENARIOS, experiment, failing
 
 from envdyno.cli.main import run_command
-from envdyno.launch.material import opened
+from envdyno.experiment.material import opened
 from envdyno.record.printable import printable
 from envdyno.report.html.page import html_page
 from envdyno.report.step_samples import step_quantiles

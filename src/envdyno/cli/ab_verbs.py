@@ -13,16 +13,16 @@ from envdyno.cli.ab_output import AbOutput
 from envdyno.cli.ab_progress import ExperimentProgress
 from envdyno.cli.exit_code import ExitCode
 from envdyno.cli.judged import show_judgements
+from envdyno.experiment.begin import Undertaking, begin
+from envdyno.experiment.experiment import Ending, Experiment, Hooks, Limits
+from envdyno.experiment.floor_store import keep_floors
+from envdyno.experiment.history import History
+from envdyno.experiment.judging import Judgement, decided_cases, judge_experiment, today
+from envdyno.experiment.planned_runs import PlannedRuns
+from envdyno.experiment.side_watch import SideWatch
 from envdyno.judge.noise_floor import measure_noise_floors
-from envdyno.launch.begin import Undertaking, begin
-from envdyno.launch.experiment import Ending, Experiment, Hooks, Limits
-from envdyno.launch.floor_store import keep_floors
-from envdyno.launch.history import History
-from envdyno.launch.judging import Judgement, decided_cases, judge_experiment, today
-from envdyno.launch.planned_runs import PlannedRuns
 from envdyno.launch.scratch import ScratchError
 from envdyno.launch.session import open_session
-from envdyno.launch.side_watch import SideWatch
 from envdyno.plan.cases import Case, Unknown, cases_of, catalogue
 from envdyno.plan.expand import expand
 from envdyno.plan.experiment import ExperimentPlan

@@ -8,9 +8,9 @@ import click
 
 from envdyno.cli.exit_code import ExitCode
 from envdyno.cli.text_output import write_text
+from envdyno.experiment.material import opened
 from envdyno.export.formats import FORMATS, of_side
 from envdyno.export.series import series_of, without_figure
-from envdyno.launch.material import opened
 from envdyno.plan.usage_error import UsageError
 from envdyno.record.printable import printable
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from envdyno.cli.console import stdout_line
 from envdyno.cli.judged import show_judgements
-from envdyno.launch.judging import judge_experiment, plan_of, today
+from envdyno.experiment.judging import judge_experiment, plan_of, today
 from envdyno.plan.read_plan import load_plan
 from envdyno.plan.sections import GateSection
 from envdyno.plan.usage_error import UsageError

@@ -12,7 +12,7 @@ import click
 from envdyno.cli.console import stdout_line
 from envdyno.cli.exit_code import ExitCode
 from envdyno.cli.text_output import write_text
-from envdyno.launch.material import Material, opened
+from envdyno.experiment.material import Material, opened
 from envdyno.plan.usage_error import UsageError
 from envdyno.record.bundle import EXPERIMENT, RECORDS, BundleError
 from envdyno.record.journal import JournalError

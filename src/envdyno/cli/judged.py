@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from envdyno.cli.exit_code import ExitCode
+from envdyno.experiment.judging import Judgement
 from envdyno.judge.verdicts import Verdict, exit_code, overall
-from envdyno.launch.judging import Judgement
 from envdyno.record.experiment import ExperimentRecord
 from envdyno.record.run_record import RunRecord
 from envdyno.report.experiment_report import experiment_lines

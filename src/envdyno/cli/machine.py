@@ -21,9 +21,9 @@ def machine(*, as_json: bool, **wanted: Any) -> None:
     """Show the machine: nodes and limits, what a run would bind, and what disturbs measuring."""
     from envdyno.agent.placement.request import Request
     from envdyno.cli.console import stdout_line
-    from envdyno.launch.disturbance import disturbances
-    from envdyno.launch.machine import read_facts
-    from envdyno.launch.site import survey
+    from envdyno.host.disturbance import disturbances
+    from envdyno.host.machine import read_facts
+    from envdyno.host.site import survey
     from envdyno.report.machine_report import machine_json, machine_lines
 
     with refusing():

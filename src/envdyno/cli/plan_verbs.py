@@ -9,8 +9,8 @@ import click
 
 from envdyno.agent.stages import Stage
 from envdyno.cli.console import stdout_line
+from envdyno.experiment.side_labels import side_labels
 from envdyno.launch.deadlines import Deadlines
-from envdyno.launch.side_labels import side_labels
 from envdyno.plan.cases import Unknown, cases_of, catalogue, unmatched_exceptions
 from envdyno.plan.duration_estimate import estimate_duration
 from envdyno.plan.expand import Need, PlannedRun, expand

@@ -16,7 +16,7 @@ from envdyno.cli.ab_verbs import AbCommand, run_experiment
 from envdyno.cli.compare_verbs import compare_files
 from envdyno.cli.console import stdout_line
 from envdyno.cli.exit_code import ExitCode
-from envdyno.launch.material import Material, reading
+from envdyno.experiment.material import Material, reading
 from envdyno.plan.flags import PlanFlags
 from envdyno.plan.read_plan import LoadedPlan, plan_from_tables
 from envdyno.plan.usage_error import UsageError

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from envdyno.cli.exit_code import ExitCode
 from envdyno.cli.text_output import append_text, write_text
-from envdyno.launch.material import opened
+from envdyno.experiment.material import opened
 from envdyno.plan.usage_error import UsageError
 from envdyno.report.html.page import html_page
 from envdyno.report.markdown import markdown_text

@@ -7,10 +7,10 @@ from functools import partial
 from envdyno.cli.exit_code import ExitCode
 from envdyno.cli.run_output import RunOutput
 from envdyno.cli.run_requests import RunOrder
+from envdyno.host.quiet import wait_until_idle
 from envdyno.launch.attribution import attribution_request, with_observer_effect
 from envdyno.launch.compare import check_equal_actions, interleave
 from envdyno.launch.measure import measure, prepare
-from envdyno.launch.quiet import wait_until_idle
 from envdyno.launch.session import Session, open_session
 from envdyno.plan.run_request import RunRequest
 from envdyno.plan.usage_error import UsageError

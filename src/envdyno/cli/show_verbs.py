@@ -7,7 +7,7 @@ from pathlib import Path
 
 from envdyno.cli.console import stdout_line
 from envdyno.cli.exit_code import ExitCode
-from envdyno.launch.material import Material, opened
+from envdyno.experiment.material import Material, opened
 from envdyno.report.show_experiment import show_experiment
 from envdyno.report.show_runs import show_runs
 

@@ -10,9 +10,9 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from envdyno.experiment.material import Material
 from envdyno.export.names import plain_name
 from envdyno.export.series import median_of, series_of
-from envdyno.launch.material import Material
 
 
 def bencher_text(material: Material) -> str:

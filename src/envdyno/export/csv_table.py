@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from envdyno.experiment.material import Material
 from envdyno.export.names import plain_name
-from envdyno.launch.material import Material
 from envdyno.record.journal import JournalError
 from envdyno.record.run_record import RunRecord
 

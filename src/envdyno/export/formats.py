@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
+from envdyno.experiment.material import Material
 from envdyno.export.bencher import bencher_text
 from envdyno.export.csv_table import csv_text
 from envdyno.export.github_action import github_action_text
@@ -14,7 +15,6 @@ from envdyno.export.jsonl import jsonl_text
 from envdyno.export.junit import junit_text
 from envdyno.export.prometheus import prometheus_text
 from envdyno.export.pyperf_json import pyperf_text
-from envdyno.launch.material import Material
 
 
 class Format(NamedTuple):

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from envdyno.experiment.material import Material
 from envdyno.export.names import plain_name
 from envdyno.export.series import Series, median_of, series_of
-from envdyno.launch.material import Material
 
 
 def github_action_text(material: Material) -> str:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from envdyno.experiment.material import Material
 from envdyno.export.names import plain_name
 from envdyno.export.series import Series, series_of, step_time_s, without_figure
-from envdyno.launch.material import Material
 from envdyno.record.run_record import RunRecord
 
 UNITS = ("Unit transitions/s better=higher", "Unit transitions/cpu-s better=higher")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from envdyno.launch.material import Material
+from envdyno.experiment.material import Material
 
 
 def jsonl_text(material: Material) -> str:

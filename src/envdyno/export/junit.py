@@ -10,11 +10,11 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from datetime import datetime
 
+from envdyno.experiment.material import Material
 from envdyno.export.names import plain_name
 from envdyno.export.series import place_of
 from envdyno.judge.case_verdict import CaseVerdict
 from envdyno.judge.verdicts import Verdict
-from envdyno.launch.material import Material
 from envdyno.record.run_record import RunRecord
 from envdyno.record.status import Status
 

@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from envdyno.experiment.material import Material
 from envdyno.export.names import plain_name
 from envdyno.export.series import median_of, place_of, series_of
 from envdyno.judge.from_records import seconds
 from envdyno.judge.verdicts import Verdict
-from envdyno.launch.material import Material
 
 
 class Metric(NamedTuple):

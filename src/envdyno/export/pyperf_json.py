@@ -10,9 +10,9 @@ import json
 from datetime import datetime
 from typing import Any
 
+from envdyno.experiment.material import Material
 from envdyno.export.names import plain_name
 from envdyno.export.series import Series, series_of, step_time_s
-from envdyno.launch.material import Material
 from envdyno.record.run_record import RunRecord
 
 VERSION = "1.0"

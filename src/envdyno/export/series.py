@@ -6,9 +6,9 @@ import statistics
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from envdyno.experiment.material import Material
 from envdyno.export.names import plain_name
 from envdyno.judge.from_runs import case_name
-from envdyno.launch.material import Material
 from envdyno.record.run_record import RunRecord
 from envdyno.record.status import Status
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from envdyno.agent.placement.cpulist import format_cpulist
 from envdyno.agent.protocol import FromWorker
-from envdyno.launch.machine import FactClass, read_facts
+from envdyno.host.machine import FactClass, read_facts
+from envdyno.host.site import Site
 from envdyno.launch.run import RunOutcome
-from envdyno.launch.site import Site
 from envdyno.record.case import CaseRecord
 from envdyno.record.fingerprint import Fingerprint
 

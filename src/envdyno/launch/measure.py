@@ -8,12 +8,12 @@ from typing import Any
 
 from envdyno.agent.job import Purpose
 from envdyno.agent.protocol import FromWorker
+from envdyno.host.quiet import check_exclusive
+from envdyno.host.site import Site, survey
 from envdyno.launch.failure import Failure, Interrupted
-from envdyno.launch.quiet import check_exclusive
 from envdyno.launch.run import RunOutcome, execute
 from envdyno.launch.run_record import make_record
 from envdyno.launch.session import Session
-from envdyno.launch.site import Site, survey
 from envdyno.plan.command_line import run_arguments
 from envdyno.plan.run_request import RunRequest, check, split_batch
 from envdyno.plan.usage_error import UsageError

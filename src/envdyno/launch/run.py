@@ -14,14 +14,14 @@ from envdyno.agent.placement.outcome import Outcome, State
 from envdyno.agent.placement.pools import ThreadVariables, thread_variables
 from envdyno.agent.protocol import FromWorker, ToWorker
 from envdyno.agent.stages import Stage
+from envdyno.host.counters import Edge, Sample, Use, sample, use_between
+from envdyno.host.site import Site
 from envdyno.launch.conductor import Conductor, WorkerState
-from envdyno.launch.counters import Edge, Sample, Use, sample, use_between
 from envdyno.launch.deadlines import Deadlines
 from envdyno.launch.failure import Failure, FailureKind, Interrupted, RunFailed
 from envdyno.launch.process import Launch, WorkerProcess
 from envdyno.launch.reaping import end_processes
 from envdyno.launch.session import Session
-from envdyno.launch.site import Site
 from envdyno.plan.run_request import RunRequest, split_batch
 from envdyno.plan.usage_error import UsageError
 from envdyno.record.case import Mode

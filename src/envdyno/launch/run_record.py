@@ -11,14 +11,14 @@ from envdyno._version import __version__
 from envdyno.agent.measure.actions import ActionSource
 from envdyno.agent.measure.phase_window import PhaseReading, tree_of
 from envdyno.agent.protocol import VERSION, FromWorker
+from envdyno.host.counters import Use
+from envdyno.host.site import Site, placement_in_words
 from envdyno.launch import aggregate
 from envdyno.launch.absent import absent_facts, absent_figures
-from envdyno.launch.counters import Use
 from envdyno.launch.doubts import doubts
 from envdyno.launch.failure import Failure, FailureKind
 from envdyno.launch.fingerprinting import fingerprint
 from envdyno.launch.run import RunOutcome
-from envdyno.launch.site import Site, placement_in_words
 from envdyno.launch.worker_record import worker_record, worker_window
 from envdyno.plan.run_request import RunRequest
 from envdyno.record.case import CaseRecord, Mode

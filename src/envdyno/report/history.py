@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
+from envdyno.experiment.material import Material
 from envdyno.judge.from_records import key_of_machine
 from envdyno.judge.from_runs import case_name
-from envdyno.launch.material import Material
 from envdyno.record.run_record import RunRecord
 from envdyno.record.status import Status
 from envdyno.report.change_points import change_points

@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from envdyno.agent.placement.cpulist import format_cpulist
-from envdyno.launch.disturbance import Disturbance
-from envdyno.launch.machine import FactClass
-from envdyno.launch.site import Site, placement_in_words
+from envdyno.host.disturbance import Disturbance
+from envdyno.host.machine import FactClass
+from envdyno.host.site import Site, placement_in_words
 from envdyno.report.columns import aligned
 
 GIB = 1 << 30

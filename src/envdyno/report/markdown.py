@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from envdyno.experiment.judging import Judgement
+from envdyno.experiment.material import Material
 from envdyno.judge.attribution import Attribution, Clock
 from envdyno.judge.case_verdict import CaseVerdict
 from envdyno.judge.verdicts import Verdict
-from envdyno.launch.judging import Judgement
-from envdyno.launch.material import Material
 from envdyno.record.experiment import ExperimentRecord
 from envdyno.record.run_record import RunRecord
 from envdyno.report.experiment_runs import run_doubts, runs_line, uninstrumented

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from envdyno.experiment.judging import Judgement
 from envdyno.judge.reasons import Alarm, ReasonCode, explain
 from envdyno.judge.verdicts import Verdict
-from envdyno.launch.judging import Judgement
 from envdyno.record.experiment import ExperimentRecord
 from envdyno.report.sentences import finished
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import NamedTuple
 
-from envdyno.launch.material import Material
+from envdyno.experiment.material import Material
 from envdyno.record.printable import printable
 
 MAX_COMMANDS = 12

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from envdyno.experiment.judging import Judgement
 from envdyno.judge.attribution import Clock
 from envdyno.judge.case_verdict import CaseVerdict
-from envdyno.launch.judging import Judgement
 from envdyno.record.experiment import ExperimentRecord
 from envdyno.record.run_record import RunRecord
 from envdyno.report.case_tree import case_tree

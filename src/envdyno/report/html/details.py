@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from envdyno.experiment.judging import Judgement
+from envdyno.experiment.material import Material
 from envdyno.judge.attribution import Attribution, Clock
 from envdyno.judge.case_verdict import CaseVerdict
 from envdyno.judge.evidence import CaseEvidence
 from envdyno.judge.verdicts import Verdict
-from envdyno.launch.judging import Judgement
-from envdyno.launch.material import Material
 from envdyno.record.printable import printable
 from envdyno.record.run_record import RunRecord
 from envdyno.record.status import Status

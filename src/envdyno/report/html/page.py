@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from envdyno.launch.judging import Judgement
-from envdyno.launch.material import Material
+from envdyno.experiment.judging import Judgement
+from envdyno.experiment.material import Material
 from envdyno.plan.usage_error import UsageError
 from envdyno.record.printable import printable
 from envdyno.report.experiment_runs import run_doubts, runs_line, uninstrumented

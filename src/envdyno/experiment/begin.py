@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from envdyno.launch.experiment_head import check_same, make_head
+from envdyno.experiment.floor_store import read_floors
+from envdyno.experiment.head import check_same, make_head
+from envdyno.experiment.planned_runs import request_of
+from envdyno.experiment.preflight import check_before, machine_notices
+from envdyno.host.site import survey
 from envdyno.launch.fingerprinting import machine_identity
-from envdyno.launch.floor_store import read_floors
-from envdyno.launch.planned_runs import request_of
-from envdyno.launch.preflight import check_before, machine_notices
 from envdyno.launch.session import Session
-from envdyno.launch.site import survey
 from envdyno.plan.expand import PlannedRun
 from envdyno.plan.experiment import ExperimentPlan
 from envdyno.record.bundle import Bundle

@@ -7,9 +7,9 @@ import hand_made_run
 import pytest
 from fake_clock import FakeClock
 
-from envdyno.launch import quiet
-from envdyno.launch.procfs import MachineUse
-from envdyno.launch.quiet import busy_cores, check_exclusive, wait_until_idle
+from envdyno.host import quiet
+from envdyno.host.procfs import MachineUse
+from envdyno.host.quiet import busy_cores, check_exclusive, wait_until_idle
 from envdyno.plan.usage_error import UsageError
 
 Load = Callable[[Callable[[float], float]], None]

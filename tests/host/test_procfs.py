@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from envdyno.launch import procfs
-from envdyno.launch.procfs import (
+from envdyno.host import procfs
+from envdyno.host.procfs import (
     MachineUse,
     TreeUse,
     machine_use,

@@ -12,11 +12,11 @@ from made_sides import side
 from planned_experiment import plan_of, runs_of
 
 from envdyno.agent.job import Timing
-from envdyno.launch import preflight
-from envdyno.launch.disturbance import Disturbance
+from envdyno.experiment import preflight
+from envdyno.experiment.preflight import check_before, machine_notices, misaligned_cases, spec_differences
+from envdyno.host.disturbance import Disturbance
 from envdyno.launch.failure import Interrupted
 from envdyno.launch.measure import Description
-from envdyno.launch.preflight import check_before, machine_notices, misaligned_cases, spec_differences
 from envdyno.plan.run_request import RunRequest
 from envdyno.plan.usage_error import UsageError
 from envdyno.sides.problems import SideError

@@ -9,17 +9,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from envdyno.launch.canary import canary_per_s
-from envdyno.launch.experiment import Made
+from envdyno.experiment.canary import canary_per_s
+from envdyno.experiment.experiment import Made
+from envdyno.experiment.side_watch import SideWatch
+from envdyno.experiment.unmade import invalid_for_its_side, unmade_record
+from envdyno.host.quiet import busy_cores
+from envdyno.host.site import Site, survey
 from envdyno.launch.failure import Interrupted
 from envdyno.launch.measure import prepare
-from envdyno.launch.quiet import busy_cores
 from envdyno.launch.run import execute
 from envdyno.launch.run_record import make_record
 from envdyno.launch.session import Session
-from envdyno.launch.side_watch import SideWatch
-from envdyno.launch.site import Site, survey
-from envdyno.launch.unmade import invalid_for_its_side, unmade_record
 from envdyno.plan.command_line import run_arguments
 from envdyno.plan.expand import PlannedRun
 from envdyno.plan.experiment import ExperimentPlan
@@ -47,7 +47,7 @@ def request_of(plan: ExperimentPlan, run: PlannedRun, side: PreparedSide, cwd: P
 
 @dataclass
 class PlannedRuns:
-    """Makes planned runs; see :class:`~envdyno.launch.experiment.Executor`."""
+    """Makes planned runs; see :class:`~envdyno.experiment.experiment.Executor`."""
 
     plan: ExperimentPlan
     sides: Mapping[str, PreparedSide]

@@ -7,8 +7,8 @@ from datetime import datetime, timezone
 
 from envdyno._version import __version__
 from envdyno.agent.protocol import VERSION
+from envdyno.host.site import Site
 from envdyno.launch.run_record import case_record_of
-from envdyno.launch.site import Site
 from envdyno.plan.command_line import run_arguments
 from envdyno.plan.run_request import RunRequest, split_batch
 from envdyno.plan.usage_error import UsageError

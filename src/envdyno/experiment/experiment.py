@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple, Protocol
 
+from envdyno.experiment.history import FAILED, History
 from envdyno.launch.failure import Interrupted
-from envdyno.launch.history import FAILED, History
 from envdyno.plan.expand import Need, PlannedRun
 from envdyno.record.experiment import ExperimentEntry
 from envdyno.record.run_record import RunRecord

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Iterable
 
 from envdyno.agent.placement.cpulist import format_cpulist
-from envdyno.launch.procfs import MachineUse, machine_use
-from envdyno.launch.site import Site
+from envdyno.host.procfs import MachineUse, machine_use
+from envdyno.host.site import Site
 from envdyno.plan.usage_error import UsageError
 
 SAMPLE_S = 1.0

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from envdyno.launch import machine
-from envdyno.launch.machine import REGISTRY, Absent, Fact, FactClass, read_facts
+from envdyno.host import machine
+from envdyno.host.machine import REGISTRY, Absent, Fact, FactClass, read_facts
 
 READERS = {fact.name: fact.read for fact in REGISTRY}
 

@@ -12,13 +12,13 @@ from made_bundles import G1, GO2, Made, experiment
 from made_records import IDENTITY
 from planned_experiment import head_of, plan_of, runs_of
 
+from envdyno.experiment.floor_store import floor_path, keep_floors, read_floors
+from envdyno.experiment.judging import decided_cases, judge_experiment, look_schedule
+from envdyno.experiment.judging import plan_of as plan_in
 from envdyno.judge.from_records import key_of_machine
 from envdyno.judge.noise_floor import NoiseFloor, NoiseFloors
 from envdyno.judge.reasons import ReasonCode
 from envdyno.judge.verdicts import Verdict
-from envdyno.launch.floor_store import floor_path, keep_floors, read_floors
-from envdyno.launch.judging import decided_cases, judge_experiment, look_schedule
-from envdyno.launch.judging import plan_of as plan_in
 from envdyno.plan.sections import GateSection
 from envdyno.record.bundle import BundleError
 

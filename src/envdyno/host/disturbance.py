@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from envdyno.agent.placement.placement import MemoryPolicy
-from envdyno.launch.machine import REGISTRY, Absent
-from envdyno.launch.procfs import machine_use, throttled_us
-from envdyno.launch.quiet import SAMPLE_S
-from envdyno.launch.site import Site
+from envdyno.host.machine import REGISTRY, Absent
+from envdyno.host.procfs import machine_use, throttled_us
+from envdyno.host.quiet import SAMPLE_S
+from envdyno.host.site import Site
 
 LOAD_LIMIT_CORES = 0.1
 

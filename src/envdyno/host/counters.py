@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from envdyno.launch.procfs import (
+from envdyno.host.procfs import (
     MachineUse,
     TreeUse,
     machine_use,

@@ -12,7 +12,7 @@ from envdyno.agent.placement.errors import PlacementError
 from envdyno.agent.placement.limits import read_limits
 from envdyno.agent.placement.request import Request
 from envdyno.agent.placement.topology import Topology, read_topology
-from envdyno.launch.gpu import Identified, identify
+from envdyno.host.gpu import Identified, identify
 
 NEAR, FAR = "0000:3b:00.0", "0000:d8:00.0"
 UUIDS = {NEAR: "GPU-aaaa", FAR: "GPU-bbbb"}

@@ -15,7 +15,7 @@ from envdyno.agent.placement.notes import Note, NoteKind
 from envdyno.agent.placement.placement import MemoryPolicy, Placement
 from envdyno.agent.placement.request import Request, Scope, parse_numa
 from envdyno.agent.placement.topology import Topology, read_topology
-from envdyno.launch.gpu import identify
+from envdyno.host.gpu import identify
 from envdyno.plan.usage_error import UsageError
 
 

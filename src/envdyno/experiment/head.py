@@ -11,10 +11,10 @@ from typing import Any
 
 from envdyno._version import __version__
 from envdyno.agent.job import Timing
+from envdyno.experiment.preflight import Preflight
+from envdyno.experiment.side_labels import side_labels
 from envdyno.judge.from_records import MACHINE_FIELDS, key_of_machine
 from envdyno.judge.noise_floor import NoiseFloors
-from envdyno.launch.preflight import Preflight
-from envdyno.launch.side_labels import side_labels
 from envdyno.plan.expand import PlannedRun, order_of
 from envdyno.plan.experiment import ExperimentPlan, changed_keys
 from envdyno.plan.usage_error import UsageError

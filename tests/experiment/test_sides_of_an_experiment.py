@@ -10,9 +10,9 @@ from made_sides import code, side
 from planned_experiment import plan_of, record_of, runs_of
 
 from envdyno.agent.measure.origin import Origin, code_hash
-from envdyno.launch.side_labels import LONGEST, side_labels
-from envdyno.launch.side_watch import SideWatch
-from envdyno.launch.unmade import invalid_for_its_side
+from envdyno.experiment.side_labels import LONGEST, side_labels
+from envdyno.experiment.side_watch import SideWatch
+from envdyno.experiment.unmade import invalid_for_its_side
 from envdyno.record.experiment import SideRecord
 from envdyno.record.run_record import RunRecord, SoftwareRecord
 from envdyno.record.status import Status

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from envdyno.launch.judging import Judgement, judge_experiment, plan_of, today
+from envdyno.experiment.judging import Judgement, judge_experiment, plan_of, today
 from envdyno.record.bundle import Bundle, BundleError
 from envdyno.record.experiment import ExperimentRecord
 from envdyno.record.journal import read_journal

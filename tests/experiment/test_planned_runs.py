@@ -13,10 +13,10 @@ from hand_made_run import failed_outcome, outcome, site
 from made_sides import side
 from planned_experiment import head_of, plan_of, runs_of
 
-from envdyno.launch import planned_runs
+from envdyno.experiment import planned_runs
+from envdyno.experiment.planned_runs import PlannedRuns
+from envdyno.experiment.side_watch import SideWatch
 from envdyno.launch.failure import Interrupted
-from envdyno.launch.planned_runs import PlannedRuns
-from envdyno.launch.side_watch import SideWatch
 from envdyno.plan.experiment import ExperimentPlan
 from envdyno.plan.usage_error import UsageError
 from envdyno.record.status import Status
@@ -165,7 +165,7 @@ def test_a_run_that_loaded_other_code_is_invalid_and_changes_the_side(
 def test_a_busy_machine_is_waited_for_and_then_measured_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     bench = Workbench(monkeypatch, plan_of(wait_idle="1s"))
     now = itertools.count()
-    monkeypatch.setattr("envdyno.launch.planned_runs.time.monotonic", lambda: 0.4 * next(now))
+    monkeypatch.setattr("envdyno.experiment.planned_runs.time.monotonic", lambda: 0.4 * next(now))
     monkeypatch.setattr(planned_runs, "busy_cores", lambda _: 2.0)
     assert bench.make().record.status is Status.OK
 

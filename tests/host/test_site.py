@@ -7,8 +7,8 @@ import pytest
 
 from envdyno.agent.placement.placement import MemoryPolicy, Placement
 from envdyno.agent.placement.request import Request
-from envdyno.launch import site
-from envdyno.launch.site import placement_in_words, survey
+from envdyno.host import site
+from envdyno.host.site import placement_in_words, survey
 from envdyno.plan.usage_error import UsageError
 
 

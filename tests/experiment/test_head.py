@@ -12,10 +12,10 @@ from made_sides import code, packages, side
 from planned_experiment import plan_of, runs_of
 
 from envdyno._version import __version__
+from envdyno.experiment.head import check_same, make_head
+from envdyno.experiment.preflight import Preflight
 from envdyno.judge.from_records import key_of_machine
 from envdyno.judge.noise_floor import NoiseFloor, NoiseFloors
-from envdyno.launch.experiment_head import check_same, make_head
-from envdyno.launch.preflight import Preflight
 from envdyno.plan.usage_error import UsageError
 from envdyno.record.experiment import ExperimentRecord
 from envdyno.sides.comparison import Comparison, SideChecks

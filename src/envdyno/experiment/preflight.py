@@ -13,11 +13,11 @@ from typing import Any
 
 from envdyno.agent.job import Timing
 from envdyno.agent.measure.origin import Origin
-from envdyno.launch.disturbance import disturbances
+from envdyno.experiment.planned_runs import request_of
+from envdyno.host.disturbance import disturbances
+from envdyno.host.site import Site
 from envdyno.launch.measure import Description, describe
-from envdyno.launch.planned_runs import request_of
 from envdyno.launch.session import Session
-from envdyno.launch.site import Site
 from envdyno.plan.expand import PlannedRun
 from envdyno.plan.experiment import ExperimentPlan
 from envdyno.plan.usage_error import UsageError

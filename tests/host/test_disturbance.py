@@ -10,10 +10,10 @@ import pytest
 from fake_clock import FakeClock
 
 from envdyno.agent.placement.placement import MemoryPolicy
-from envdyno.launch import disturbance
-from envdyno.launch.disturbance import Disturbance, disturbances
-from envdyno.launch.procfs import MachineUse
-from envdyno.launch.site import Site
+from envdyno.host import disturbance
+from envdyno.host.disturbance import Disturbance, disturbances
+from envdyno.host.procfs import MachineUse
+from envdyno.host.site import Site
 
 Look = Callable[..., dict[str, Disturbance]]
 

@@ -22,8 +22,8 @@ from planned_experiment import (
 )
 
 from envdyno.agent.job import Timing
-from envdyno.launch.experiment import OUT_OF_TIME, Ending, Experiment, Hooks, Limits, Made
-from envdyno.launch.history import GIVEN_UP_AFTER, History
+from envdyno.experiment.experiment import OUT_OF_TIME, Ending, Experiment, Hooks, Limits, Made
+from envdyno.experiment.history import GIVEN_UP_AFTER, History
 from envdyno.plan.expand import Need, PlannedRun
 from envdyno.record.experiment import ExperimentEntry
 from envdyno.record.journal import JournalError

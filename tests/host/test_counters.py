@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from envdyno.launch.counters import Edge, Sample, sample, use_between
-from envdyno.launch.procfs import MachineUse, TreeUse
+from envdyno.host.counters import Edge, Sample, sample, use_between
+from envdyno.host.procfs import MachineUse, TreeUse
 
 TREE = TreeUse(0.0, 1000, 10, 1, 100, 20, 2)
 seconds = st.floats(0, 100)
