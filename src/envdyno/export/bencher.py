@@ -11,8 +11,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from envdyno.experiment.material import Material
-from envdyno.export.names import plain_name
+from envdyno.export.names import plain_name, short_name
 from envdyno.export.series import median_of, series_of
+
+MAX_NAME_BYTES = 1024
+"""Of a benchmark's name. Bencher refuses a whole report for one that is longer."""
 
 
 def bencher_text(material: Material) -> str:
@@ -24,7 +27,9 @@ def bencher_text(material: Material) -> str:
             "latency": _metric([time * 1e9 for time in series.step_times_s]),
             "transitions-per-cpu-second": _metric(series.rates_per_cpu_s),
         }
-        body[series.name] = {name: metric for name, metric in measures.items() if metric is not None}
+        body[short_name(series.name, MAX_NAME_BYTES)] = {
+            name: metric for name, metric in measures.items() if metric is not None
+        }
     for judgement in material.judgements:
         for case in judgement.report.cases:
             if case.estimate is not None:
@@ -33,7 +38,7 @@ def bencher_text(material: Material) -> str:
                     {} if interval is None else {"lower_value": interval.low, "upper_value": interval.high}
                 )
                 name = f"{plain_name(case.case)} [{plain_name(judgement.other)} over base]"
-                body[name] = {"ratio": {"value": case.estimate.ratio, **bounds}}
+                body[short_name(name, MAX_NAME_BYTES)] = {"ratio": {"value": case.estimate.ratio, **bounds}}
     return json.dumps(body, indent=1, allow_nan=False) + "\n"
 
 

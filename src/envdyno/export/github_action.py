@@ -22,7 +22,7 @@ def github_action_text(material: Material) -> str:
             if case.estimate is None:
                 continue
             entry: dict[str, Any] = {
-                "name": f"{plain_name(case.case)} [{plain_name(judgement.other)} over base]",
+                "name": _name(f"{plain_name(case.case)} [{plain_name(judgement.other)} over base]"),
                 "unit": "ratio",
                 "value": case.estimate.ratio,
                 "extra": f"{case.estimate.n} pairs",
@@ -38,9 +38,17 @@ def github_action_text(material: Material) -> str:
 def _of_series(series: Series) -> dict[str, Any]:
     rates = series.rates
     return {
-        "name": series.name,
+        "name": _name(series.name),
         "unit": "transitions/s",
         "value": median_of(rates),
         "range": f"[{min(rates):.6g}, {max(rates):.6g}]",
         "extra": f"median of {len(rates)} run{'s' * (len(rates) != 1)}",
     }
+
+
+def _name(text: str) -> str:
+    """Return a name that stays inside a cell of code: the action writes it as it is.
+
+    In its tables a backtick would end the code, so that what follows could mention people; a bar ends a cell.
+    """
+    return text.replace("`", "\\x60").replace("|", "\\x7c")

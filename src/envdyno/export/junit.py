@@ -35,10 +35,12 @@ def junit_text(material: Material) -> str:
         suite = _suite(root, "runs", _started(material))
         for record in material.records:
             _add_run(suite, record)
+    told = material.head.cannot_run if material.head else {}
     for judgement in material.judgements:
         suite = _suite(root, plain_name(judgement.other), _started(material))
         for case in judgement.report.cases:
-            _add_case(suite, case, _seconds(material, case.case), is_gated=material.is_gated)
+            reason = told.get(case.case) or case.message
+            _add_case(suite, case, reason, _seconds(material, case.case), is_gated=material.is_gated)
     for suite in root:
         _count(suite)
     _count(root)
@@ -68,7 +70,7 @@ def _seconds(material: Material, case: str) -> float:
     return total
 
 
-def _add_case(suite: ET.Element, case: CaseVerdict, seconds: float, *, is_gated: bool) -> None:
+def _add_case(suite: ET.Element, case: CaseVerdict, reason: str, seconds: float, *, is_gated: bool) -> None:
     element = ET.SubElement(
         suite, "testcase", name=plain_name(case.case), classname=suite.get("name", ""), time=f"{seconds:.3f}"
     )
@@ -84,7 +86,7 @@ def _add_case(suite: ET.Element, case: CaseVerdict, seconds: float, *, is_gated:
             ET.SubElement(properties, "property", name=name, value=str(value))
     outcome = ELEMENTS.get(case.verdict) if is_gated or case.verdict in NO_RESULT else None
     if outcome is not None:
-        message = plain_name(case.message)
+        message = plain_name(reason)
         child = ET.SubElement(element, outcome, message=message, type=case.code.value)
         child.text = f"{case.verdict.value} ({case.code.value}): {message}"
     if case.alarms:
