@@ -24,7 +24,8 @@ def workload() -> Any:
 def test_counts_are_those_of_the_steps_that_each_row_made(workload: Any) -> None:
     workload.reset()
     (actions,) = workload.make_actions(source="fixed", seed=1, batches=1)
-    totals, moved, ended = Totals(), 0, 0
+    totals, moved, ended, ended_steps = Totals(), 0, 0, 0
+    told_before = workload.work()["episode_steps"]
     ages = np.zeros(NUM_ENVS)
     for _ in range(30):
         totals.add(as_tally(workload.step(actions), NUM_ENVS))
@@ -33,9 +34,11 @@ def test_counts_are_those_of_the_steps_that_each_row_made(workload: Any) -> None
         moved += int(((after == ages + 1) | (after == 1)).sum())
         over = np.asarray(workload._state.done) > 0.5
         ended += int(over.sum())
+        ended_steps += int(after[over].sum())
         ages = np.where(over, 0, after)
     assert totals.transitions == moved == 30 * NUM_ENVS
     assert totals.episodes == ended == 4 * NUM_ENVS
+    assert workload.work()["episode_steps"] - told_before == ended_steps == 7 * ended
     assert len(workload._waiting) == 0
 
 
@@ -45,6 +48,29 @@ def test_steps_do_not_pile_up_behind_the_device(workload: Any) -> None:
     for _ in range(20):
         workload.step(actions)
         assert len(workload._waiting) <= 2
+
+
+def test_episodes_that_a_reset_cuts_off_have_not_ended(workload: Any) -> None:
+    workload.reset()
+    before = workload.work()["episode_steps"]
+    (actions,) = workload.make_actions(source="zero", seed=1, batches=1)
+    for steps in (7, 3):
+        for _ in range(steps):
+            workload.step(actions)
+        workload.reset()
+    assert workload.work()["episode_steps"] - before == 7 * NUM_ENVS
+
+
+def test_counting_compiles_nothing_after_the_first_step(workload: Any) -> None:
+    workload.reset()
+    (actions,) = workload.make_actions(source="zero", seed=1, batches=1)
+    workload.step(actions)
+    compiled = workload._compiled._cache_size()
+    for _ in range(3):
+        workload.step(actions)
+    workload.reset()
+    workload.step(actions)
+    assert workload._compiled._cache_size() == compiled
 
 
 def test_the_specification_is_that_of_the_environment(workload: Any) -> None:

@@ -95,12 +95,53 @@ def test_reset_rows_are_those_whose_episode_has_made_no_step(batch_size: int) ->
     workload.close()
 
 
-def test_the_lengths_of_episodes_are_told() -> None:
-    workload = built("CartPole-v1", max_episode_steps=7)
+@pytest.mark.parametrize("interface", INTERFACES)
+def test_the_lengths_of_episodes_are_told(interface: str) -> None:
+    workload = built("CartPole-v1", env_type=interface, max_episode_steps=7)
     tallies = [workload.step(actions) for actions in actions_of(workload, 8 * 10)]
     # No pole falls within 7 steps, so that every episode is cut after 7 and its row then resets.
     assert workload.work()["episode_steps"] == 7 * sum(tally.episodes or 0 for tally in tallies)
     assert sum(tally.transitions for tally in tallies) == NUM_ENVS * 7 * 10
+    workload.close()
+
+
+@pytest.mark.parametrize("batch_size", [NUM_ENVS, 5])
+@pytest.mark.parametrize("interface", INTERFACES)
+def test_lengths_are_those_that_each_environment_lived_through(interface: str, batch_size: int) -> None:
+    """Poles that fall at different times; a row that resets has the pole upright, by the interface's word."""
+    workload = built("CartPole-v1", env_type=interface, batch_size=batch_size, max_episode_steps=60)
+    receive, ages = workload._pool.recv, np.zeros(NUM_ENVS, int)
+    ended_steps = ended = 0
+
+    def listening() -> Any:
+        nonlocal ended_steps, ended
+        received = receive()
+        if interface == "dm":
+            whose, begun, over = received.observation.env_id, received.step_type == 0, received.step_type == 2
+        else:
+            whose, begun = received[4]["env_id"], received[4]["elapsed_step"] == 0
+            over = received[2] | received[3]
+        ages[whose] = np.where(begun, 0, ages[whose] + 1)
+        ended += int(over.sum())
+        ended_steps += int(ages[whose][over].sum())
+        return received
+
+    workload._pool.recv = listening
+    for actions in actions_of(workload, 200):
+        workload.step(actions)
+    assert workload.work()["episode_steps"] == ended_steps
+    assert ended > 20
+    assert ended_steps % ended, "episodes are of different lengths"
+    workload.close()
+
+
+def test_episodes_that_a_reset_cuts_off_have_not_ended() -> None:
+    workload = built("CartPole-v1", env_type="dm", max_episode_steps=7)
+    for steps in (7, 3):
+        for actions in actions_of(workload, steps):
+            workload.step(actions)
+        workload.reset()
+    assert workload.work()["episode_steps"] == 7 * NUM_ENVS
     workload.close()
 
 

@@ -1,4 +1,4 @@
-"""mjlab for real, on a CPU: counts against the episode lengths of each row.."""
+"""mjlab for real, on a CPU: counts against the episode lengths of each row."""
 
 from __future__ import annotations
 
@@ -28,16 +28,19 @@ def test_counts_are_those_of_the_steps_that_each_row_made(workload: Any) -> None
     env = workload._env
     env.cfg.episode_length_s = 0.2
     ring = workload.make_actions(source="random", seed=1, batches=4)
-    totals, moved, ended = Totals(), 0, 0
+    totals, moved, ended, ended_steps = Totals(), 0, 0, 0
+    told_before = workload.work()["episode_steps"]
     before = np.array(env.episode_length_buf)
     for index in range(25):
         totals.add(as_tally(workload.step(ring[index % 4]), NUM_ENVS))
         after = np.array(env.episode_length_buf)
         moved += int(((after == before + 1) | (after == 0)).sum())
         ended += int((after == 0).sum())
+        ended_steps += int((before + 1)[after == 0].sum())
         before = after
     assert totals.transitions == moved == 25 * NUM_ENVS
     assert totals.episodes == ended > 0
+    assert workload.work()["episode_steps"] - told_before == ended_steps
 
 
 @pytest.mark.slow

@@ -26,13 +26,14 @@ def actions_of(workload: Any, steps: int) -> list[Any]:
 def test_transitions_are_those_that_the_environments_counted(batching: str, tmp_path: Path) -> None:
     target = "counted_gym:Counted-v0"
     workload = build(NUM_ENVS, 7, target, CONTEXT, batching=batching, folder=str(tmp_path))
-    before = counted(tmp_path)
+    before, steps_before = counted(tmp_path), workload.work()["episode_steps"]
     tallies = [workload.step(actions) for actions in actions_of(workload, 80)]
-    after = counted(tmp_path)
+    after, steps_after = counted(tmp_path), workload.work()["episode_steps"]
     workload.close()
     assert sum(tally.transitions for tally in tallies) == after[0] - before[0] == 80 * NUM_ENVS
     assert sum(tally.episodes or 0 for tally in tallies) == after[2] - before[2] > 20
     assert sum(tally.reward_sum or 0 for tally in tallies) == 80 * NUM_ENVS
+    assert steps_after - steps_before == after[3] - before[3]
 
 
 def test_the_specification_is_that_of_the_environment() -> None:

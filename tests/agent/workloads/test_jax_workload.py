@@ -30,11 +30,12 @@ class State:
 
 @dataclass
 class WrappedEnv:
-    """An environment behind Playground's training wrapper: cut after ``limit`` steps, and reset there."""
+    """An environment behind Playground's training wrapper: row k is cut after ``limit - k`` steps."""
 
     limit: int
     transitions: int = 0
     ended: int = 0
+    ended_steps: int = 0
     seeds: list[Any] = field(default_factory=list)
 
     def reset(self, keys: Any) -> State:
@@ -45,9 +46,10 @@ class WrappedEnv:
     def step(self, state: State, actions: Any) -> State:
         assert actions.shape == (NUM_ENVS, 2)
         ages = state.ages + 1
-        done = (ages >= self.limit).astype(float)
+        done = (ages >= self.limit - np.arange(len(ages))).astype(float)
         self.transitions += len(ages)
         self.ended += int(done.sum())
+        self.ended_steps += int(ages[done > 0].sum())
         return replace(state, reward=np.full(len(ages), 0.25), done=done, ages=np.where(done > 0, 0, ages))
 
 
@@ -67,6 +69,7 @@ def wrapped(monkeypatch: pytest.MonkeyPatch) -> list[WrappedEnv]:
         return made[-1]
 
     jax: Any = ModuleType("jax")
+    jax.numpy = np
     jax.jit = lambda function: function
     jax.block_until_ready = waited.append
     jax.device_put = lambda batch: batch
@@ -98,8 +101,12 @@ def test_counts_are_those_of_the_environment(wrapped: list[WrappedEnv]) -> None:
         totals.add(as_tally(workload.step(actions), NUM_ENVS))
     assert env.seeds == [[11] * NUM_ENVS]
     assert totals.transitions == env.transitions == 20 * NUM_ENVS
-    assert totals.episodes == env.ended == 2 * NUM_ENVS
+    assert totals.episodes == env.ended == 20 // 7 + 20 // 6 + 20 // 5
     assert totals.reward_sum == 0.25 * totals.transitions
+    assert workload.work() == {"episode_steps": env.ended_steps}
+    workload.reset()
+    workload.step(actions)
+    assert workload.work() == {"episode_steps": env.ended_steps}, "what a reset cut off has not ended"
 
 
 def test_the_specification_is_that_of_the_environment(wrapped: list[WrappedEnv]) -> None:

@@ -25,6 +25,14 @@ class Tensor(np.ndarray):
     def to(self, device: str) -> Tensor:
         return self
 
+    def masked_fill_(self, mask: Any, value: float) -> Tensor:
+        self[np.asarray(mask)] = value
+        return self
+
+    def fill_(self, value: float) -> Tensor:
+        self.fill(value)
+        return self
+
 
 def tensor(values: Any, dtype: str = "float32") -> Tensor:
     """Return a stand-in tensor."""
@@ -42,7 +50,7 @@ class BatchEnv:
         self.max_episode_length = self.max_episode_steps = 9
         self.sim_freq, self.control_freq = 100, 20
         self.ages = np.zeros(num_envs, int)
-        self.transitions = self.ended = 0
+        self.transitions = self.ended = self.ended_steps = 0
         self.closed = False
 
     @property
@@ -63,6 +71,7 @@ class BatchEnv:
         truncated = self.ages >= 5
         over = terminated | truncated
         self.ended += int(over.sum())
+        self.ended_steps += int(self.ages[over].sum())
         self.ages[over] = 0
         observation = {"policy": tensor(np.ones((self.num_envs, 4)))}
         return (
@@ -108,7 +117,8 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     torch = module(
         "torch",
         from_numpy=lambda array: array.view(Tensor),
-        zeros=lambda *shape, device: tensor(np.zeros(shape)),
+        zeros=lambda *shape, device, dtype="float32": tensor(np.zeros(shape), dtype),
+        int64="int64",
         cuda=SimpleNamespace(is_available=lambda: False, synchronize=waited.append),
     )
     stand_ins = [
@@ -148,7 +158,7 @@ def test_counts_are_those_of_the_environment_over_episodes_that_end_in_each_way(
     assert workload.make_actions is not None
     workload.reset()
     env = workload.step.__self__._env  # type: ignore[attr-defined]
-    env.transitions = env.ended = 0
+    env.transitions = env.ended = env.ended_steps = 0
     (actions,) = workload.make_actions(source="fixed", seed=1, batches=1)
     outcome = workload.step(actions)
     counted = settle_counting(workload, outcome)
@@ -161,6 +171,11 @@ def test_counts_are_those_of_the_environment_over_episodes_that_end_in_each_way(
     assert totals.episodes == env.ended > 30
     assert totals.reward_sum == 0.5 * totals.transitions
     assert totals.reset_rows == 0
+    assert workload.work is not None
+    assert workload.work() == {"episode_steps": env.ended_steps}
+    workload.reset()
+    counted.step(actions)
+    assert workload.work() == {"episode_steps": env.ended_steps}, "what a reset cut off has not ended"
     assert workload.close is not None
     workload.close()
     assert env.closed

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from envdyno.agent.measure.phases import phase
-from envdyno.agent.workloads.contract import ArraySpec, Autoreset, Tally, WorkloadSpec
+from envdyno.agent.workloads.contract import ArraySpec, Autoreset, Tally, WorkloadSpec, WorkTotals
 from envdyno.agent.workloads.framework import Framework
 from envdyno.agent.workloads.options import whole
 from envdyno.agent.workloads.registry import WorkloadError
@@ -33,23 +33,36 @@ class JaxWorkload:
         self._jax = BRAX.load("jax")
         self._start = start
         self._state: Any = None
+        self._earlier_steps = 0
+        self._clock, self._last_end = self._unended()
         self._waiting: list[Any] = []
         self._env_step = phase("env_step")
+        where = self._jax.numpy.where
 
-        def counted(state: Any, actions: Any) -> Any:
+        def counted(state: Any, clock: Any, last_end: Any, actions: Any) -> Any:
             after = env.step(state, actions)
-            return after, (after.done > 0.5).sum(), after.reward.sum()
+            ended, clock = after.done > 0.5, clock + 1
+            return after, clock, where(ended, clock, last_end), ended.sum(), after.reward.sum()
 
         self._compiled = self._jax.jit(counted)
 
+    def _unended(self) -> tuple[Any, Any]:
+        """Return the steps since the start, and those at the last end of each row; both on the device."""
+        numpy = self._jax.numpy
+        return numpy.zeros((), numpy.int32), numpy.zeros(self.spec.num_envs, numpy.int32)
+
     def reset(self) -> None:
         """Bring every row to a start state."""
+        self._earlier_steps = self._episode_steps()
+        self._clock, self._last_end = self._unended()
         self._state = self._start()
 
     def step(self, actions: Any) -> Tally:
         """Step all rows; the counts are read after the window."""
         with self._env_step:
-            self._state, episodes, reward = self._compiled(self._state, actions)
+            self._state, self._clock, self._last_end, episodes, reward = self._compiled(
+                self._state, self._clock, self._last_end, actions
+            )
             self._waiting.append(reward)
             if len(self._waiting) > IN_FLIGHT:
                 self._jax.block_until_ready(self._waiting.pop(0))
@@ -65,6 +78,20 @@ class JaxWorkload:
     def observation(self) -> Any:
         """Return the latest observations."""
         return self._state.obs
+
+    def work(self) -> WorkTotals:
+        """Return running totals."""
+        return WorkTotals(episode_steps=self._episode_steps())
+
+    def _episode_steps(self) -> int:
+        """Return the transitions in the episodes that have ended; waits for the device.
+
+        From the start to the last end of a row, every step was one. They are added up here, for JAX counts in
+        32 bit.
+        """
+        import numpy as np
+
+        return self._earlier_steps + int(np.asarray(self._last_end).sum(dtype=np.int64))
 
     def synchronize(self) -> None:
         """Wait until the latest state is there."""

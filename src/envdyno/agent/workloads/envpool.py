@@ -58,7 +58,8 @@ class EnvPoolWorkload:
         self._env_id: Any = None
         self._observation: Any = None
         self._over = np.ones(spec.num_envs, bool)
-        self._lengths_told = not pool.config.get("episodic_life", False)
+        # Atari's elapsed_step goes on where only a life was lost, and dm_env's interface has none.
+        self._ages = None if self._tells_ages(pool) else np.zeros(spec.num_envs, np.int64)
         self._ended_steps = 0
         self._moved_rows = 0
         self.count_inside: Any = None
@@ -66,6 +67,11 @@ class EnvPoolWorkload:
         self.make_actions = None
         if spec.action is None:
             self.make_actions = SpaceActions(pool.spec.gymnasium_action_space, None, batch_size)
+
+    @staticmethod
+    def _tells_ages(pool: Any) -> bool:
+        """Return whether ``elapsed_step`` is the number of transitions in an episode."""
+        return not pool.config.get("episodic_life", False)
 
     def reset(self) -> None:
         """Begin an episode in every environment; receive the first batch."""
@@ -86,7 +92,7 @@ class EnvPoolWorkload:
             self._moved_rows += int(self._np.count_nonzero(info["elapsed_step"]))
         ended = self._np.logical_or(terminated, truncated)
         tally = self._count(ended, rewards)
-        if tally.episodes:
+        if tally.episodes and self._ages is None:
             self._ended_steps += int(info["elapsed_step"][ended].sum())
         return tally
 
@@ -96,8 +102,14 @@ class EnvPoolWorkload:
 
     def _count(self, ended: Any, rewards: Any) -> Tally:
         np, over, env_id = self._np, self._over, self._env_id
-        reset_rows = int(np.count_nonzero(over[env_id]))
+        resetting = over[env_id]
+        reset_rows = int(np.count_nonzero(resetting))
         over[env_id] = ended
+        if self._ages is not None:
+            ages = self._ages[env_id] + 1
+            ages[resetting] = 0
+            self._ages[env_id] = ages
+            self._ended_steps += int(ages[ended].sum())
         episodes, reward = int(np.count_nonzero(ended)), float(np.add.reduce(rewards))
         return Tally(self._batch_size - reset_rows, reset_rows, episodes, None, reward)
 
@@ -107,7 +119,7 @@ class EnvPoolWorkload:
 
     def work(self) -> WorkTotals:
         """Return running totals."""
-        return WorkTotals(episode_steps=self._ended_steps) if self._lengths_told else WorkTotals()
+        return WorkTotals(episode_steps=self._ended_steps)
 
     def close(self) -> None:
         """Drop the pool, which ends its threads."""
@@ -116,7 +128,11 @@ class EnvPoolWorkload:
 
 
 class DmEnvPoolWorkload(EnvPoolWorkload):
-    """A pool with dm_env's interface, which does not tell how long episodes were."""
+    """A pool with dm_env's interface, which does not tell how long episodes have been."""
+
+    @staticmethod
+    def _tells_ages(pool: Any) -> bool:  # noqa: ARG004 - alike for every pool
+        return False
 
     def _take(self, received: Any) -> Tally:
         fields = received.observation._asdict()
@@ -124,10 +140,6 @@ class DmEnvPoolWorkload(EnvPoolWorkload):
         fields.pop("players", None)
         self._observation = _plain(fields)
         return self._count(received.step_type == LAST, received.reward)
-
-    def work(self) -> WorkTotals:
-        """Return nothing."""
-        return WorkTotals()
 
 
 def _rows(actions: Any, count: int) -> Any:

@@ -12,7 +12,8 @@ from typing import Any
 
 from envdyno.agent.measure.actions import ActionSource, action_ring
 from envdyno.agent.measure.phases import phase
-from envdyno.agent.workloads.contract import ArraySpec, Tally, WorkloadSpec
+from envdyno.agent.workloads.contract import ArraySpec, Tally, WorkloadSpec, WorkTotals
+from envdyno.agent.workloads.tensor_rows import TensorRows
 
 
 class TorchVectorWorkload:
@@ -32,6 +33,7 @@ class TorchVectorWorkload:
         """Step ``env``."""
         self.spec = spec
         self._env, self._device, self._begin, self._torch = env, device, reset, torch
+        self._rows = TensorRows(spec.num_envs, device, torch)
         self._observation: Any = None
         self._env_step = phase("env_step")
         self.synchronize = self._wait if device.startswith("cuda") else None
@@ -39,13 +41,13 @@ class TorchVectorWorkload:
     def reset(self) -> None:
         """Bring every row to a start state."""
         self._observation = self._begin()
+        self._rows.restart()
 
     def step(self, actions: Any) -> Tally:
         """Step all rows; what is counted stays on the device until it is read."""
         with self._env_step:
             self._observation, rewards, terminated, truncated = self._env.step(actions)[:4]
-        episodes = (terminated | truncated).sum()
-        return Tally(self.spec.num_envs, 0, episodes, None, rewards.sum())
+        return self._rows.count(rewards, terminated | truncated)
 
     def make_actions(self, *, source: str, seed: int, batches: int) -> list[Any]:
         """Return the ring as tensors on the device."""
@@ -55,6 +57,10 @@ class TorchVectorWorkload:
     def observation(self) -> Any:
         """Return the latest observations."""
         return self._observation
+
+    def work(self) -> WorkTotals:
+        """Return running totals."""
+        return WorkTotals(episode_steps=self._rows.episode_steps)
 
     def _wait(self) -> None:
         self._torch.cuda.synchronize(self._device)

@@ -12,10 +12,11 @@ from typing import Any
 
 from envdyno.agent.measure.actions import ActionSource
 from envdyno.agent.measure.phases import phase
-from envdyno.agent.workloads.contract import Autoreset, BuildContext, Tally, WorkloadSpec
+from envdyno.agent.workloads.contract import Autoreset, BuildContext, Tally, WorkloadSpec, WorkTotals
 from envdyno.agent.workloads.framework import Framework, import_user_module, split_target
 from envdyno.agent.workloads.options import choice
 from envdyno.agent.workloads.registry import WorkloadError
+from envdyno.agent.workloads.tensor_rows import TensorRows
 from envdyno.agent.workloads.torch_vector import tensor_specs
 
 FRAMEWORK = Framework(
@@ -39,6 +40,7 @@ class TorchRLWorkload:
         """Step ``env`` from the TensorDict ``first``."""
         self.spec = spec
         self._env, self._next, self._torch = env, first, torch
+        self._rows = TensorRows(spec.num_envs, "cpu", torch)
         self._env_step = phase("env_step")
 
     def step(self, actions: Any) -> Tally:
@@ -46,7 +48,7 @@ class TorchRLWorkload:
         with self._env_step:
             stepped, self._next = self._env.step_and_maybe_reset(self._next.set("action", actions))
         after = stepped["next"]
-        return Tally(self.spec.num_envs, 0, int(after["done"].sum()), None, float(after["reward"].sum()))
+        return self._rows.count(after["reward"], after["done"].reshape(-1))
 
     def make_actions(self, *, source: str, seed: int, batches: int) -> list[Any]:
         """Return batches of the environment's own action spec."""
@@ -59,6 +61,10 @@ class TorchRLWorkload:
     def observation(self) -> Any:
         """Return the latest observations."""
         return {name: self._next[name] for name in SHOWN if name in self._next.keys()}  # noqa: SIM118
+
+    def work(self) -> WorkTotals:
+        """Return running totals."""
+        return WorkTotals(episode_steps=self._rows.episode_steps)
 
     def close(self) -> None:
         """Close the environments, and end their processes."""
