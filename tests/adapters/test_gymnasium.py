@@ -8,10 +8,10 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
-from counted_gym import counted
+from counted_gym import counted, make
 
 from envdyno.agent.measure.actions import ActionSource, action_ring
-from envdyno.agent.workloads.built import accept
+from envdyno.agent.workloads.built import accept, settle_counting
 from envdyno.agent.workloads.contract import Autoreset, BuildContext, Tally
 from envdyno.agent.workloads.gymnasium import build
 from envdyno.agent.workloads.registry import WorkloadError
@@ -65,6 +65,24 @@ def test_a_factory_of_the_users_is_counted_by_its_own_mode(mode: str, tmp_path: 
     workload = built("counted_gym:make", folder=str(tmp_path), mode=mode)
     tallies = stepped(workload)
     assert sum(tally.transitions for tally in tallies) == counted(tmp_path)[0]
+
+
+@pytest.mark.parametrize("mode", ["SAME_STEP", "NEXT_STEP", "DISABLED"])
+def test_a_plain_factory_of_the_users_is_counted_as_the_adapter_counts_it(mode: str, tmp_path: Path) -> None:
+    """``counted_gym:make``, without ``gymnasium:`` before it."""
+    workload = accept(make(NUM_ENVS, 7, str(tmp_path), mode), "counted_gym:make", NUM_ENVS, 7)
+    assert workload.reset is not None
+    workload.reset()
+    (actions,) = action_ring(workload.spec.action, NUM_ENVS, ActionSource.ZERO, 3)
+    first = workload.step(actions)
+    step = settle_counting(workload, first).step
+    before = counted(tmp_path)
+    tallies = [step(actions) for _ in range(STEPS)]
+    after = counted(tmp_path)
+    assert sum(tally.transitions for tally in tallies) == after[0] - before[0]
+    assert sum(tally.episodes for tally in tallies) == after[2] - before[2] > 50
+    reset_rows = sum(tally.reset_rows for tally in tallies)
+    assert reset_rows == (after[1] - before[1] if mode == "NEXT_STEP" else 0)
 
 
 def test_the_time_limit_of_an_id_ends_episodes_too(tmp_path: Path) -> None:

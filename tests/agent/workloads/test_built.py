@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from envdyno.agent.measure.phase_recorder import CpuTiming
+from envdyno.agent.measure.phase_window import PhaseWindow
 from envdyno.agent.workloads.built import BuiltWorkload, accept, settle_counting
 from envdyno.agent.workloads.contract import Autoreset, Tally, WorkloadSpec
 from envdyno.agent.workloads.registry import WorkloadError
@@ -144,11 +146,73 @@ def test_a_single_environment_is_not_counted_as_many(reward: Any, found: str) ->
         settle_counting(returning(outcome), outcome)
 
 
-def test_rows_that_nobody_resets_are_refused() -> None:
-    env = VectorEnv(mode="DISABLED")
+class UnresetVectorEnv(VectorEnv):
+    """Does not reset itself: row k ends after k + 2 steps, and knows what was done with it."""
+
+    def __init__(self) -> None:
+        super().__init__(mode="DISABLED")
+        self.ages = np.zeros(NUM_ENVS, int)
+        self.lengths: list[int] = []
+        self.stepped_beyond_the_end = 0
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        mask = np.ones(NUM_ENVS, bool) if options is None else options["reset_mask"]
+        assert mask.any(), "as Gymnasium asserts"
+        self.ages[mask] = 0
+        return self.ages.copy(), {}
+
+    def step(self, actions: Any) -> Any:
+        limits = np.arange(NUM_ENVS) + 2
+        self.stepped_beyond_the_end += int((self.ages >= limits).sum())
+        self.ages += 1
+        over = self.ages >= limits
+        self.lengths += self.ages[over].tolist()
+        return self.ages.copy(), np.ones(NUM_ENVS), over & (limits % 2 == 0), over & (limits % 2 == 1), {}
+
+
+def test_rows_of_a_vector_environment_that_does_not_reset_itself_are_reset_when_they_end() -> None:
+    env = UnresetVectorEnv()
     workload = accept(env, "mine:build", NUM_ENVS, 0)
+    assert workload.reset is not None
+    workload.reset()
+    first = workload.step(None)
+    counted = settle_counting(workload, first)
+    tallies = [counted.step(None) for _ in range(30)]
+    assert env.stepped_beyond_the_end == 0
+    assert (counted.autoreset, counted.assumption) == (Autoreset.DISABLED, None)
+    assert all((tally.transitions, tally.reset_rows) == (NUM_ENVS, 0) for tally in tallies)
+    assert (
+        sum(tally.episodes for tally in tallies) == len(env.lengths) == 31 // 2 + 31 // 3 + 31 // 4 + 31 // 5
+    )
+    assert set(env.lengths) == {2, 3, 4, 5}
+    assert counted.observation is not None
+    np.testing.assert_array_equal(counted.observation(), env.ages)
+
+
+def test_rows_that_ended_in_the_very_first_step_are_reset_before_the_second() -> None:
+    env = UnresetVectorEnv()
+    workload = accept(env, "mine:build", NUM_ENVS, 0)
+    env.ages[:] = 1
+    counted = settle_counting(workload, workload.step(None))
+    counted.step(None)
+    assert env.stepped_beyond_the_end == 0
+
+
+def test_the_resets_of_rows_that_ended_are_timed_as_their_phase() -> None:
+    env = UnresetVectorEnv()
+    workload = accept(env, "mine:build", NUM_ENVS, 0)
+    counted = settle_counting(workload, workload.step(None))
+    window = PhaseWindow(None, None, CpuTiming.OFF)
+    window.open()
+    resets = sum(bool(counted.step(None).episodes) for _ in range(12))
+    (found,) = (total for total in window.close(12).totals if total.path == "reset_done")
+    assert found.calls == resets > 0
+
+
+def test_rows_that_nobody_resets_are_refused() -> None:
+    rows = (np.zeros((4, 1)), np.ones(4), NO, NO, {})
     with pytest.raises(WorkloadError, match="do not reset themselves"):
-        settle_counting(workload, workload.step(None))
+        settle_counting(returning(rows, Autoreset.DISABLED), rows)
 
 
 @pytest.mark.parametrize(("mode", "assumed"), [(None, "not told"), ("MASKED", "does not tell")])

@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from device_array import DeviceArray
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from envdyno.agent.measure.step_log import StepLog
 from envdyno.agent.workloads.contract import Autoreset, Tally
 from envdyno.agent.workloads.rows import RowCounter, is_row_result, row_count
 
@@ -96,3 +98,33 @@ def test_only_plain_tuples_of_four_or_five_are_rows(value: Any, rows: bool) -> N
 )
 def test_rows_are_counted_by_their_rewards(reward: Any, rows: int | None) -> None:
     assert row_count((None, reward, None, None, {})) == rows
+
+
+@pytest.mark.parametrize("mode", [Autoreset.SAME_STEP, Autoreset.NEXT_STEP])
+def test_counts_of_arrays_on_a_device_are_fetched_after_the_window_only(mode: Autoreset) -> None:
+    fetched: list[str] = []
+
+    def step(actions: Any) -> tuple[Any, ...]:
+        columns = (np.full(3, 0.5), np.array([True, False, True]), np.array([True, False, False]))
+        return None, *(DeviceArray(column, fetched) for column in columns), {}
+
+    counter = RowCounter(step, 3, mode)
+    log = StepLog(3, 0, 10, sub_windows=1)
+    times, outcomes = log.new_chunk()
+    for now in range(1, 5):
+        times.append(now)
+        outcomes.append(counter.step(None))
+    assert fetched == []
+    log.fold()
+    assert set(fetched) >= {"int", "float"}
+    resets = 6 if mode is Autoreset.NEXT_STEP else 0
+    totals = log.totals
+    assert (totals.transitions, totals.reset_rows) == (12 - resets, resets)
+    assert (totals.episodes, totals.reward_sum) == (8, 6.0)
+
+
+def test_counts_of_arrays_on_the_host_are_numbers_of_pythons_own() -> None:
+    counter = RowCounter(lambda actions: None, 3, Autoreset.NEXT_STEP)
+    done = np.array([1, 0, 1], dtype="uint8")
+    tallies = [counter.observe((None, np.ones(3, "float16"), done, {})) for _ in range(2)]
+    assert [type(value) for value in tallies[1] if value is not None] == [int, int, int, float]

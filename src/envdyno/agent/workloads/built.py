@@ -13,6 +13,7 @@ from typing import Any
 
 from envdyno.agent.measure.step_log import as_tally
 from envdyno.agent.workloads.contract import Autoreset, Tally, WorkloadSpec, is_count
+from envdyno.agent.workloads.ended_reset import EndedReset
 from envdyno.agent.workloads.registry import WorkloadError
 from envdyno.agent.workloads.rows import RowCounter, is_row_result, row_count
 from envdyno.agent.workloads.vector_env import looks_like_vector_env, vector_env_spec
@@ -33,6 +34,8 @@ class BuiltWorkload:
     work: Callable[[], dict[str, Any]] | None
     phases: Callable[[], Any] | None
     count_inside: Callable[[], int] | None
+    reset_ended: Callable[[Any], Any] | None
+    """Resets the rows that ended, where the workload leaves that to its caller and tells how."""
     close: Callable[[], Any] | None
 
 
@@ -69,6 +72,7 @@ def accept(built: Any, name: str, num_envs: int, seed: int) -> BuiltWorkload:
         work=_part(built, "work"),
         phases=_part(built, "phases"),
         count_inside=_part(built, "count_inside"),
+        reset_ended=EndedReset(built) if vector_env and spec.autoreset is Autoreset.DISABLED else None,
         close=_part(built, "close"),
     )
 
@@ -138,13 +142,13 @@ def _count_rows(workload: BuiltWorkload, first_outcome: Any) -> CountedStep:
             f"step() returned {found} where {num_envs} environments were asked for. "
             "The factory has to build a vectorised environment of num_envs rows."
         )
-    if mode is Autoreset.DISABLED:
+    if mode is Autoreset.DISABLED and workload.reset_ended is None:
         raise WorkloadError(
             "The environments do not reset themselves (autoreset mode disabled), and nothing here does: "
             "rows would be stepped beyond the end of their episodes. Build them with another mode, or let "
-            "the factory return a workload that resets them and counts."
+            "the factory return a VectorEnv, or a workload that resets them and counts."
         )
-    counter = RowCounter(workload.step, num_envs, mode or Autoreset.SAME_STEP)
+    counter = RowCounter(workload.step, num_envs, mode or Autoreset.SAME_STEP, workload.reset_ended)
     counter.observe(first_outcome)
     assumption = None
     if mode is None:

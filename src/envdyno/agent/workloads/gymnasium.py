@@ -16,6 +16,7 @@ from typing import Any
 from envdyno.agent.measure.phases import phase
 from envdyno.agent.workloads.array_rows import ArrayRows
 from envdyno.agent.workloads.contract import Autoreset, BuildContext, Tally, WorkloadSpec, WorkTotals
+from envdyno.agent.workloads.ended_reset import EndedReset
 from envdyno.agent.workloads.framework import Framework
 from envdyno.agent.workloads.gymnasium_spaces import SpaceActions
 from envdyno.agent.workloads.gymnasium_vectors import (
@@ -50,8 +51,8 @@ class GymnasiumWorkload:
         self._seed = seed
         self._rows = ArrayRows(spec.num_envs, spec.autoreset)
         self._observation: Any = None
-        self._disabled = spec.autoreset is Autoreset.DISABLED
-        self._env_step, self._reset_done = phase("env_step"), phase("reset_done")
+        self._reset_ended = EndedReset(env) if spec.autoreset is Autoreset.DISABLED else None
+        self._env_step = phase("env_step")
         self.make_actions = None
         if spec.action is None:
             self.make_actions = SpaceActions(env.single_action_space, env.action_space, spec.num_envs)
@@ -69,10 +70,8 @@ class GymnasiumWorkload:
         with self._env_step:
             self._observation, rewards, terminated, truncated, _ = self._env.step(actions)
             tally = self._rows.count(rewards, terminated, truncated)
-            if self._disabled and tally.episodes:
-                with self._reset_done:
-                    mask = {"reset_mask": self._rows.ended.copy()}
-                    self._observation, _ = self._env.reset(options=mask)
+            if self._reset_ended is not None and tally.episodes:
+                self._observation = self._reset_ended(self._rows.ended.copy())
         return tally
 
     def observation(self) -> Any:
