@@ -1,38 +1,23 @@
-"""The system calls of placement, by number through libc's ``syscall``; no libnuma.
+"""The system calls of placement; no libnuma.
 
 Everything that changes or reads a mask or a policy goes through one :class:`Kernel` object, so that a test
-can hand in another. Where a call does not exist (another system, another processor, no ``ctypes``) it raises
-``OSError`` with ``ENOSYS``, as an old kernel or a sandbox does.
+can hand in another.
 """
 
 from __future__ import annotations
 
-import errno
 import os
-import sys
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from envdyno.agent.placement.cpulist import bits_of
 from envdyno.agent.placement.mempolicy import Policy
+from envdyno.agent.system_call import ctypes_for, system_call, unsupported
 
 _WORD_BITS = 64
 _MAX_NODES = 1024
 """``get_mempolicy`` wants room for every node the kernel may have; CONFIG_NODES_SHIFT is at most 10."""
 _F_MEMS_ALLOWED = 1 << 2
-
-
-class _Numbers(NamedTuple):
-    mbind: int
-    set_mempolicy: int
-    get_mempolicy: int
-    move_pages: int
-
-
-# arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h
-_X86_64 = _Numbers(mbind=237, set_mempolicy=238, get_mempolicy=239, move_pages=279)
-_GENERIC = _Numbers(mbind=235, get_mempolicy=236, set_mempolicy=237, move_pages=239)
-_NUMBERS = {"x86_64": _X86_64, "amd64": _X86_64, "aarch64": _GENERIC, "arm64": _GENERIC}
 
 
 class Kernel:
@@ -46,42 +31,42 @@ class Kernel:
         """CPUs that a thread may run on, ascending."""
         call = getattr(os, "sched_getaffinity", None)
         if call is None:
-            raise _unsupported("sched_getaffinity")
+            raise unsupported("sched_getaffinity")
         return tuple(sorted(call(tid)))
 
     def set_affinity(self, cpus: Iterable[int], tid: int = 0) -> None:
         """Let a thread run on ``cpus`` only. The kernel silently leaves out CPUs it does not allow."""
         call = getattr(os, "sched_setaffinity", None)
         if call is None:
-            raise _unsupported("sched_setaffinity")
+            raise unsupported("sched_setaffinity")
         call(tid, cpus)
 
     def get_policy(self) -> Policy:
         """Memory policy of the calling thread."""
-        ctypes = _ctypes("get_mempolicy")
+        ctypes = ctypes_for("get_mempolicy")
         word = ctypes.c_int(-1)
         mask = (ctypes.c_ulong * (_MAX_NODES // _WORD_BITS + 1))()
         # The call reads one bit fewer than maxnode says.
-        self._call("get_mempolicy", ctypes.byref(word), mask, _MAX_NODES + 1, None, 0)
+        system_call("get_mempolicy", ctypes.byref(word), mask, _MAX_NODES + 1, None, 0)
         return Policy.from_word(word.value, _ids(mask))
 
     def set_policy(self, policy: Policy) -> None:
         """Set the memory policy of the calling thread, for pages that it touches from now on."""
         mask, maxnode = _node_mask(policy.nodes)
-        self._call("set_mempolicy", policy.word, mask, maxnode)
+        system_call("set_mempolicy", policy.word, mask, maxnode)
 
     def mems_allowed(self) -> tuple[int, ...]:
         """Nodes that the calling thread's cpuset allows for memory, ascending."""
-        ctypes = _ctypes("get_mempolicy")
+        ctypes = ctypes_for("get_mempolicy")
         mask = (ctypes.c_ulong * (_MAX_NODES // _WORD_BITS + 1))()
-        self._call("get_mempolicy", None, mask, _MAX_NODES + 1, None, _F_MEMS_ALLOWED)
+        system_call("get_mempolicy", None, mask, _MAX_NODES + 1, None, _F_MEMS_ALLOWED)
         return _ids(mask)
 
     def bind_range(self, address: int, length: int, policy: Policy) -> None:
         """Set the policy of a range of addresses (``mbind``), for pages not touched yet."""
-        ctypes = _ctypes("mbind")
+        ctypes = ctypes_for("mbind")
         mask, maxnode = _node_mask(policy.nodes)
-        self._call("mbind", ctypes.c_void_p(address), length, policy.word, mask, maxnode, 0)
+        system_call("mbind", ctypes.c_void_p(address), length, policy.word, mask, maxnode, 0)
 
     def page_nodes(self, addresses: Sequence[int], pid: int = 0) -> tuple[int, ...]:
         """Node of the page at each address (``move_pages`` as a query); a negative errno where it fails.
@@ -89,39 +74,12 @@ class Kernel:
         Linux 6.1 answers ``-ENOENT`` for resident pages that automatic balancing has marked, so an absent
         page here is no proof of an absent page.
         """
-        ctypes = _ctypes("move_pages")
+        ctypes = ctypes_for("move_pages")
         count = len(addresses)
         pages = (ctypes.c_void_p * count)(*addresses)
         status = (ctypes.c_int * count)()
-        self._call("move_pages", pid, count, pages, None, status, 0)
+        system_call("move_pages", pid, count, pages, None, status, 0)
         return tuple(status)
-
-    def _call(self, name: str, *arguments: Any) -> None:
-        """One system call; raises ``OSError`` when it returns -1."""
-        ctypes = _ctypes(name)
-        number = getattr(_NUMBERS[os.uname().machine], name)
-        libc = ctypes.CDLL(None, use_errno=True)
-        words = [ctypes.c_long(item) if isinstance(item, int) else item for item in arguments]
-        if libc.syscall(ctypes.c_long(number), *words) < 0:
-            code = ctypes.get_errno()
-            raise OSError(code, os.strerror(code), name)
-
-
-def _ctypes(name: str) -> Any:
-    """The module, imported late: it is not needed for affinity, and some interpreters lack it."""
-    # A 32-bit interpreter on a 64-bit kernel has other call numbers.
-    supported = sys.platform == "linux" and sys.maxsize > 1 << 32 and os.uname().machine in _NUMBERS
-    if not supported:
-        raise _unsupported(name)
-    try:
-        import ctypes
-    except ImportError as error:
-        raise _unsupported(name) from error
-    return ctypes
-
-
-def _unsupported(name: str) -> OSError:
-    return OSError(errno.ENOSYS, os.strerror(errno.ENOSYS), name)
 
 
 def _node_mask(nodes: tuple[int, ...]) -> tuple[Any, int]:
@@ -131,7 +89,7 @@ def _node_mask(nodes: tuple[int, ...]) -> tuple[Any, int]:
     """
     if not nodes:
         return None, 0
-    ctypes = _ctypes("set_mempolicy")
+    ctypes = ctypes_for("set_mempolicy")
     words = max(nodes) // _WORD_BITS + 1
     mask = (ctypes.c_ulong * words)()
     for node in nodes:
