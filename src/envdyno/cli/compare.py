@@ -27,7 +27,7 @@ def compare(
     *,
     force: bool,
 ) -> int:
-    """Compare two bundles, files of records, or JSON files of other benchmark tools.
+    """Compare two bundles, packed or not, files of records, or JSON files of other benchmark tools.
 
     Reads hyperfine, pyperf, pytest-benchmark and Google Benchmark JSON. Nothing here is paired, and the
     report says so. Absolute figures of different machines are not compared.

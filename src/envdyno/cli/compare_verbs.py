@@ -15,10 +15,11 @@ from envdyno.judge.gate_rule import GateRule
 from envdyno.judge.unpaired import UnpairedComparison, compare_unpaired
 from envdyno.judge.verdicts import exit_code, overall
 from envdyno.plan.usage_error import UsageError
-from envdyno.record.bundle import EXPERIMENT, RECORDS, Bundle
+from envdyno.record.bundle import Bundle, fitting_together
 from envdyno.record.foreign.formats import parse_foreign
 from envdyno.record.foreign.series import ForeignFormatError, ForeignSeries
 from envdyno.record.journal import read_journal
+from envdyno.record.pack import bundle_at, is_pack
 from envdyno.record.strict_json import NotStrictJson, loads
 from envdyno.report.bundle_comparison import bundle_lines, unpaired_lines
 
@@ -38,17 +39,17 @@ def compare_files(
         return _compare_foreign(foreign[0], foreign[1], rule, declare, force)
     if foreign[0] is not None or foreign[1] is not None:
         raise UsageError("Figures of another tool are compared with figures of another tool only.")
-    found = compare_bundles(
-        _evidence(earlier, side), _evidence(later, side), rule=rule, declared=declare, force=force
-    )
-    for line in bundle_lines(found):
-        stdout_line(line)
+    sources = [_evidence(path, side) for path in (earlier, later)]
+    with fitting_together(f"{earlier} or {later}"):
+        found = compare_bundles(*sources, rule=rule, declared=declare, force=force)
+        for line in bundle_lines(found):
+            stdout_line(line)
     return int(found.exit_code)
 
 
 def _foreign(path: Path) -> tuple[ForeignSeries, ...] | None:
     """Return the series of another tool's file; ``None`` for a bundle or a file of records."""
-    if path.is_dir() or path.suffix == ".jsonl":
+    if path.is_dir() or path.suffix == ".jsonl" or is_pack(path):
         return None
     try:
         return parse_foreign(loads(path.read_text(encoding="utf-8")), str(path))
@@ -81,21 +82,28 @@ def _compare_foreign(
 
 
 def _evidence(path: Path, side: str | None) -> ExperimentEvidence:
-    """Read a bundle or a file of records.
+    """Read a bundle, packed or not, or a file of records.
 
     Raises:
-        UsageError: there is no such side.
+        BundleError: it is none of these.
+        UsageError: there is no such side, or no record.
     """
-    if path.is_dir() and (path / EXPERIMENT).exists():
-        bundle = Bundle(path)
-        head = bundle.experiment()
-        names = [one.name for one in head.sides]
-        base = side or names[0]
-        if base not in names:
-            raise UsageError(f"{path} has no side {base}; it has {', '.join(names)}.")
-        other = next(name for name in names if name != base)
-        return experiment_evidence(head, list(bundle.records()), base, other)
-    records = list(read_journal(path / RECORDS if path.is_dir() else path))
-    if not records:
-        raise UsageError(f"{path} holds no records.")
-    return runs_evidence(records, str(path))
+    with fitting_together(path), bundle_at(path) as bundle:
+        if bundle is not None and bundle.has_experiment():
+            return _experiment_evidence(bundle, path, side)
+        records = list(read_journal(path) if bundle is None else bundle.records())
+        if not records:
+            raise UsageError(f"{path} holds no records.")
+        return runs_evidence(records, str(path))
+
+
+def _experiment_evidence(bundle: Bundle, path: Path, side: str | None) -> ExperimentEvidence:
+    head = bundle.experiment()
+    names = [one.name for one in head.sides]
+    base = side or names[0]
+    if base not in names:
+        raise UsageError(f"{path} has no side {base}; it has {', '.join(names)}.")
+    other = next((name for name in names if name != base), None)
+    if other is None:
+        raise UsageError(f"{path} has no other side than {base}, so that it is no experiment.")
+    return experiment_evidence(head, list(bundle.records()), base, other)

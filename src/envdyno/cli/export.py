@@ -19,7 +19,7 @@ FORMATS = ("csv", "jsonl", "go", "bencher", "github-action", "pyperf", "junit", 
 )
 @click.option("--side", metavar="NAME", help="The runs of this side only.")
 def export(source: Path, name: str, out: Path | None, side: str | None) -> int:
-    r"""Write the figures of a bundle, or of a file of records, in the format of another tool.
+    r"""Write the figures of a bundle, a packed bundle or a file of records, in the format of another tool.
 
     \b
       csv            a table, one line a run and one a worker

@@ -20,7 +20,10 @@ from envdyno.cli.refusal import refusing
 def gate(
     bundle: Path, min_ratio: float | None, rule: str | None, plan_file: Path | None, *, allow_dirty: bool
 ) -> int:
-    """Judge the experiment in BUNDLE again, without measuring. The exit code is the verdict."""
+    """Judge the experiment in BUNDLE again, without measuring. The exit code is the verdict.
+
+    BUNDLE is the folder that envdyno ab wrote, or one that was packed.
+    """
     with refusing():
         from envdyno.cli.gate_verbs import judge_again
 

@@ -12,21 +12,32 @@ from envdyno.experiment.judging import judge_experiment, plan_of, today
 from envdyno.plan.read_plan import load_plan
 from envdyno.plan.sections import GateSection
 from envdyno.plan.usage_error import UsageError
-from envdyno.record.bundle import Bundle
+from envdyno.record.bundle import BundleError, fitting_together
 from envdyno.record.experiment import ExperimentRecord
+from envdyno.record.pack import bundle_at
 
 
 def judge_again(
-    folder: Path, min_ratio: float | None, rule: str | None, plan_file: Path | None, allow_dirty: bool
+    source: Path, min_ratio: float | None, rule: str | None, plan_file: Path | None, allow_dirty: bool
 ) -> int:
-    """Judge a bundle; return the exit code."""
-    bundle = Bundle(folder)
-    head = bundle.experiment()
+    """Judge a bundle, packed or not; return the exit code.
+
+    Raises:
+        BundleError: it is no bundle of an experiment.
+    """
+    with bundle_at(source) as bundle:
+        if bundle is None:
+            raise BundleError(
+                f"{source} is no bundle. A gate judges an experiment: name the folder that `envdyno ab` "
+                "wrote, or one that was packed."
+            )
+        head = bundle.experiment()
+        records = list(bundle.records())
     section = _section(head, min_ratio, rule, plan_file, allow_dirty)
-    records = list(bundle.records())
-    judgements = judge_experiment(head, records, section, today=today())
     width = shutil.get_terminal_size((100, 24)).columns
-    return show_judgements(head, judgements, records, judged=True, tell=stdout_line, width=width)
+    with fitting_together(source):
+        judgements = judge_experiment(head, records, section, today=today())
+        return show_judgements(head, judgements, records, judged=True, tell=stdout_line, width=width)
 
 
 def _section(

@@ -18,7 +18,7 @@ from envdyno.cli.refusal import refusing
 )
 @click.option("--append", is_flag=True, help="Add to --out, as $GITHUB_STEP_SUMMARY wants it.")
 def report(source: Path, html: Path | None, out: Path | None, *, md: bool, append: bool) -> int:
-    r"""Write a bundle, or a file of records, as a page or as Markdown.
+    r"""Write a bundle, a packed bundle or a file of records, as a page or as Markdown.
 
     \b
       envdyno report BUNDLE --html report.html

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from envdyno.experiment.judging import Judgement, judge_experiment, plan_of, today
-from envdyno.record.bundle import Bundle, BundleError
+from envdyno.record.bundle import Bundle, BundleError, fitting_together
 from envdyno.record.experiment import ExperimentRecord
 from envdyno.record.journal import read_journal
-from envdyno.record.pack import is_pack, unpacked
+from envdyno.record.pack import bundle_at
 from envdyno.record.run_record import RunRecord
 
 
@@ -41,12 +41,8 @@ def opened(path: Path) -> Iterator[Material]:
         BundleError: it is none of these, holds no record, or does not fit together.
         JournalError: its records cannot be read.
     """
-    try:
-        with reading(path) as material:
-            yield material
-    except (AttributeError, IndexError, KeyError, TypeError) as error:
-        # The schema leaves parts of a record open, such as placements: what is there need not be what fits.
-        raise BundleError(f"{path} does not fit together: {error!r}.") from error
+    with fitting_together(path), reading(path) as material:
+        yield material
 
 
 @contextmanager
@@ -57,18 +53,11 @@ def reading(path: Path) -> Iterator[Material]:
         BundleError: it is none of these, or holds no record.
         JournalError: its records cannot be read.
     """
-    if path.is_dir():
-        yield _of_bundle(Bundle(path), str(path))
-    elif is_pack(path):
-        with unpacked(path) as folder:
-            yield _of_bundle(Bundle(folder), str(path))
-    elif not path.exists():
-        raise BundleError(
-            f"There is no {path}. Name the folder that `envdyno ab` or `envdyno run --out` wrote, "
-            "a packed bundle, or a file of records."
-        )
-    else:
-        yield Material(str(path), _not_empty(tuple(read_journal(path)), str(path)))
+    with bundle_at(path) as bundle:
+        if bundle is None:
+            yield Material(str(path), _not_empty(tuple(read_journal(path)), str(path)))
+        else:
+            yield _of_bundle(bundle, str(path))
 
 
 @contextmanager

@@ -35,6 +35,21 @@ class BundleError(ValueError):
     """A folder is no bundle, or cannot be used as one; the text is a sentence for the user."""
 
 
+@contextlib.contextmanager
+def fitting_together(name: object) -> Iterator[None]:
+    """Refuse records that do not fit what is made of them.
+
+    The schema leaves parts of a record open, such as placements: what is there need not be what fits.
+
+    Raises:
+        BundleError: something stumbled over what is or is not in them.
+    """
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, TypeError) as error:
+        raise BundleError(f"{name} does not fit together: {error!r}.") from error
+
+
 class Bundle:
     """A bundle on disk."""
 

@@ -91,6 +91,29 @@ def _entry(name: str) -> zipfile.ZipInfo:
 
 
 @contextmanager
+def bundle_at(path: Path) -> Iterator[Bundle | None]:
+    """Yield the bundle at a path, be it a folder or packed; ``None`` for any other file.
+
+    A packed bundle is unpacked for as long as it is looked at.
+
+    Raises:
+        BundleError: there is nothing, or a packed bundle that :func:`unpack` refuses.
+    """
+    if is_pack(path):
+        with unpacked(path) as folder:
+            yield Bundle(folder)
+    elif path.is_dir():
+        yield Bundle(path)
+    elif path.exists():
+        yield None
+    else:
+        raise BundleError(
+            f"There is no {path}. Name the folder that `envdyno ab` or `envdyno run --out` wrote, "
+            "a packed bundle, or a file of records."
+        )
+
+
+@contextmanager
 def unpacked(path: Path) -> Iterator[Path]:
     """Unpack into a temporary folder, which goes again afterwards.
 
