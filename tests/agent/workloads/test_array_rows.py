@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from envdyno.agent.workloads.array_rows import ArrayRows
+from envdyno.agent.workloads.array_rows import ENDS_KEPT, ArrayRows
 from envdyno.agent.workloads.contract import Autoreset
 
 ends = st.lists(
@@ -59,6 +59,25 @@ def test_counts_are_those_of_the_rows(steps: list[list[str]], mode: Autoreset) -
     assert sum(tally.episodes or 0 for tally in tallies) == sum(len(row.lengths) for row in rows)
     assert sum(tally.reward_sum or 0 for tally in tallies) == 0.5 * sum(row.transitions for row in rows)
     assert counter.episode_steps == sum(sum(row.lengths) for row in rows)
+
+
+@given(ends, st.integers(min_value=1, max_value=4))
+def test_ends_may_be_looked_at_as_rarely_as_one_likes(steps: list[list[str]], kept: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("envdyno.agent.workloads.array_rows.ENDS_KEPT", kept)
+        rows, counter = [Row(Autoreset.NEXT_STEP) for _ in range(3)], ArrayRows(3, Autoreset.NEXT_STEP)
+        for step in steps:
+            reward, terminated, truncated = zip(*map(Row.call, rows, step), strict=True)
+            counter.count(np.array(reward), np.array(terminated), np.array(truncated))
+    assert counter.episode_steps == sum(sum(row.lengths) for row in rows)
+
+
+def test_more_steps_with_ends_than_are_kept_are_counted_to_the_last() -> None:
+    counter, always = ArrayRows(2, Autoreset.SAME_STEP), np.array([True, True])
+    for _ in range(3 * ENDS_KEPT + 1):
+        counter.count(np.zeros(2), always, ~always)
+    assert counter.episode_steps == 2 * (3 * ENDS_KEPT + 1)
+    assert ENDS_KEPT < 256, "the steps between two looks are numbered in one byte"
 
 
 def test_a_full_reset_begins_every_episode_anew() -> None:
