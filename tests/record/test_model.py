@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_records import made_run
 from pydantic import ValidationError
 
 from envdyno.record.model import Shape
+from envdyno.record.run_record import RunRecord
 from envdyno.record.status import FailureRecord
 
 
@@ -60,3 +62,18 @@ def test_unknown_fields_and_later_changes_are_refused() -> None:
         Part(name="x", colour="red")  # type: ignore[call-arg]
     with pytest.raises(ValidationError):
         Part(name="x").name = "y"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    "stamp", ["", "x", "2026-13-01T00:00:00+00:00", "2026-07-01T12:00:00", "../etc/passwd"]
+)
+def test_a_time_that_is_none_is_refused_when_it_is_read(stamp: str) -> None:
+    body = made_run(1e5).to_json()
+    with pytest.raises(ValidationError, match="started_at"):
+        RunRecord.model_validate({**body, "started_at": stamp})
+
+
+def test_a_time_elsewhere_than_in_utc_is_refused() -> None:
+    body = made_run(1e5).to_json()
+    with pytest.raises(ValidationError, match=r"\+00:00"):
+        RunRecord.model_validate({**body, "started_at": "2026-07-01T12:00:00+02:00"})

@@ -37,8 +37,15 @@ class CaseRecord(Shape):
     timing: str = Field(default="throughput", description="throughput or attribution")
     numa: str = Field(description="how placements were chosen, as asked")
     placements: tuple[str, ...] = Field(description="CPUs and memory of each worker, in words")
+    threads: int | None = Field(
+        default=None, description="of each worker, as asked; null for as many as it has CPUs"
+    )
 
     def config_hash(self) -> str:
         """Return a SHA-256 over all fields; equal hashes mean that the same was asked for."""
-        text = json.dumps(self.to_json(), sort_keys=True, allow_nan=False)
+        body = self.to_json()
+        if self.threads is None:
+            # Cases of the time before the field was there keep their hash.
+            del body["threads"]
+        text = json.dumps(body, sort_keys=True, allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()

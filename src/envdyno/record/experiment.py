@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from envdyno.record.model import Shape
+from envdyno.record.model import Shape, UtcStamp
 
 EXPERIMENT_SCHEMA: Literal["envdyno.experiment/1"] = "envdyno.experiment/1"
 
@@ -50,7 +50,7 @@ class ExperimentRecord(Shape):
         default=EXPERIMENT_SCHEMA, alias="schema", serialization_alias="schema"
     )
     experiment_id: str
-    created_at: str = Field(description="UTC, ISO 8601")
+    created_at: UtcStamp = Field(description="UTC, ISO 8601")
     envdyno_version: str
     command: tuple[str, ...]
     directory: str = Field(default=".", description="where the plan's relative paths start")

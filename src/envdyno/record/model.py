@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationInfo, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationInfo, model_validator
 
 ENCODABLE = {"text": "encodable"}
 """Context for validating what has been through :func:`encodable`: each nested part need not go again."""
+
+
+def _utc_stamp(text: str) -> str:
+    if datetime.fromisoformat(text).utcoffset() != timedelta(0):
+        raise ValueError(f"{text} is no time in UTC; it ends in +00:00.")
+    return text
+
+
+UtcStamp = Annotated[str, AfterValidator(_utc_stamp)]
+"""A time as text: ISO 8601, in UTC, such as ``2026-07-01T12:00:00.000+00:00``."""
 
 
 class Shape(BaseModel):

@@ -9,7 +9,8 @@ from pydantic import Field
 from envdyno.record.case import CaseRecord
 from envdyno.record.experiment import ExperimentEntry
 from envdyno.record.fingerprint import Fingerprint
-from envdyno.record.model import Shape
+from envdyno.record.hardware import HardwareCounts
+from envdyno.record.model import Shape, UtcStamp
 from envdyno.record.status import FailureRecord, Status, Warning_
 from envdyno.record.worker import Totals, WorkerRecord
 
@@ -78,7 +79,7 @@ class RunRecord(Shape):
     )
     run_id: str = Field(description="unique; 32 hexadecimal digits")
     status: Status = Field(description="how the run ended; only ok has figures")
-    started_at: str = Field(description="UTC, ISO 8601")
+    started_at: UtcStamp = Field(description="UTC, ISO 8601")
     command: tuple[str, ...] = Field(description="arguments that repeat this run")
     envdyno_version: str = Field(description="of the control; the agent is the same")
     protocol_version: int = Field(description="of the messages between control and agent")
@@ -98,6 +99,9 @@ class RunRecord(Shape):
     workers: tuple[WorkerRecord, ...] = Field(default=(), description="each worker's part, in order")
     skipped_nodes: dict[str, str] = Field(default_factory=dict, description="node and why it has no worker")
     machine: MachineUse | None = Field(default=None, description="what was used while the window was open")
+    hardware: HardwareCounts | None = Field(
+        default=None, description="hardware counters of all workers while the window was open"
+    )
     software: SoftwareRecord | None = Field(
         default=None, description="what the first worker had loaded at the end"
     )

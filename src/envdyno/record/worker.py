@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
+from envdyno.record.hardware import HardwareCounts
 from envdyno.record.model import Shape
 
 
@@ -51,6 +52,14 @@ class WorkSpan(Shape):
     totals: dict[str, float] = Field(description="e.g. substeps, dispatches, contacts, solver_iterations")
 
 
+class ContactSamples(Shape):
+    """Contacts in the states of some rows at two instants: a sample, taken outside the timed span."""
+
+    rows: int = Field(description="rows that were looked at, each time")
+    after_warmup: int = Field(description="contacts that the engine detects in these rows before the window")
+    after_window: int = Field(description="the same after it")
+
+
 class WorkerUse(Shape):
     """What the worker's process tree used while the window was open."""
 
@@ -62,6 +71,7 @@ class WorkerUse(Shape):
     voluntary_switches: int = Field(description="context switches of living threads that waited")
     involuntary_switches: int = Field(description="context switches of living threads that were preempted")
     processes: int = Field(description="processes of the tree at the end")
+    hardware: HardwareCounts | None = Field(default=None, description="hardware counters; null without any")
 
 
 class WorkerRecord(Shape):
@@ -92,6 +102,9 @@ class WorkerRecord(Shape):
     )
     work: WorkSpan | None = Field(
         default=None, description="what the workload says it did; null where it does not tell"
+    )
+    contacts: ContactSamples | None = Field(
+        default=None, description="null where the workload does not look, or the window was not completed"
     )
     use: WorkerUse | None = Field(default=None, description="null where the window was not completed")
     observation_hash: str | None = Field(default=None, description="SHA-256 after a fixed number of steps")
