@@ -147,6 +147,56 @@ def test_substeps_and_dispatches_are_told(engine: str, scene: str) -> None:
     workload.close()
 
 
+FALLING_BALLS = """
+<mujoco>
+  <worldbody>
+    <geom type="plane" size="5 5 0.1"/>
+    <body pos="0 0 0.05"><freejoint/><geom size="0.05"/></body>
+    <body pos="1 0 1"><freejoint/><geom size="0.05"/></body>
+  </worldbody>
+</mujoco>
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("num_envs", [3, 1500])
+def test_contacts_are_those_of_the_states(engine: str, num_envs: int, tmp_path: Path) -> None:
+    """One ball lies from the start; the other falls for 0.44 s and then lies as well."""
+    path = tmp_path / "balls.xml"
+    path.write_text(FALLING_BALLS)
+    workload = built(engine, str(path), num_envs=num_envs, substeps=10)
+    (action,) = action_ring(None, num_envs, ActionSource.RANDOM, 0)
+    for steps, contacts in ((2, 1), (100, 2)):
+        for _ in range(steps):
+            workload.step(action)
+        before = {name: array.copy() for name, array in workload.observation().items()}
+        found = workload.contacts_now()
+        assert found.contacts == contacts * found.rows
+        assert found.rows == (num_envs if engine == "motrixsim" else min(num_envs, 1024))
+        for name, array in workload.observation().items():
+            np.testing.assert_array_equal(array, before[name], err_msg="looking changed the states")
+    workload.close()
+
+
+@pytest.mark.parametrize("engine", MUJOCO_ENGINES)
+def test_contacts_of_robots_are_those_that_a_plain_step_of_mujoco_finds(engine: str, scene: str) -> None:
+    import mujoco
+
+    workload = built(engine, scene, substeps=SUBSTEPS)
+    for action in controls(workload, 60):
+        workload.step(action)
+    model, look = mujoco.MjModel.from_xml_path(scene), workload.observation()
+    expected = 0
+    for qpos, qvel in zip(look["qpos"], look["qvel"], strict=True):
+        data = mujoco.MjData(model)
+        data.qpos[:], data.qvel[:] = qpos, qvel
+        mujoco.mj_step(model, data)
+        expected += data.ncon
+    assert workload.contacts_now() == (expected, 4)
+    assert expected > 0
+    workload.close()
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_rows_that_become_unstable_are_counted(
     engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

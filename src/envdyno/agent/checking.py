@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from envdyno.agent.building import Stepping
+from envdyno.agent.measure.contact_look import look_at_contacts
 from envdyno.agent.measure.observation import named_arrays, nonfinite_rows, observation_hash
 from envdyno.agent.measure.step_log import Totals, as_tally
 from envdyno.agent.workloads.contract import Tally, is_count
@@ -49,6 +50,7 @@ def look_closely(stepping: Stepping, steps: int) -> dict[str, Any]:
         "nonfinite_rows": totals.nonfinite_rows,
         "counted_inside": counted_inside,
         "work": {name: after[name] - value for name, value in before.items() if name in after},
+        "contacts": look_at_contacts(workload.contacts_now),
         "late_resets": _late_resets(tallies),
         "short_steps": sum(
             tally.transitions + tally.reset_rows != workload.spec.num_envs for tally in tallies

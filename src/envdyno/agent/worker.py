@@ -19,6 +19,7 @@ from envdyno.agent.building import Stepping, build_workload, first_step, import_
 from envdyno.agent.checking import look_closely
 from envdyno.agent.edges import EdgeReadings
 from envdyno.agent.job import Job, Purpose
+from envdyno.agent.measure.contact_look import look_at_contacts
 from envdyno.agent.measure.latency import latency
 from envdyno.agent.measure.loaded import loaded_distributions, module_origins
 from envdyno.agent.measure.observation import nonfinite_rows, observation_hash
@@ -127,6 +128,7 @@ class Worker:
         with self._ledger.stage(Stage.AUDIT):
             measured["audit"] = self._audit()
             measured["nonfinite_at_end"] = self._look(stepping, nonfinite_rows)
+            measured["contacts_at_end"] = look_at_contacts(workload.contacts_now)
             measured["loaded"] = self._loaded(workload)
         self._channel.send(FromWorker.MEASURED, **finite(measured))
         self._close(workload.close)
@@ -173,6 +175,7 @@ class Worker:
             ledger=self._ledger.seconds,
             observation_hash=self._hash,
             nonfinite_rows=self._look(stepping, nonfinite_rows),
+            contacts=look_at_contacts(stepping.workload.contacts_now),
             audit=self._audit(),
             synchronized=stepping.workload.synchronize is not None,
             counting_assumption=stepping.counted.assumption,

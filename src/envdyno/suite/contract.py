@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from envdyno.agent.workloads.contract import Tally, WorkloadSpec, WorkTotals
+from envdyno.agent.workloads.contract import ContactSample, Tally, WorkloadSpec, WorkTotals
 from envdyno.suite.arrays import BoolArray, FloatArray, RowArray
 
 
@@ -71,6 +71,10 @@ class TaskEnvironment(Protocol):
 
     def work(self) -> WorkTotals:
         """Return running totals of what was done since the build."""
+        ...
+
+    def contacts_now(self) -> ContactSample:
+        """Return the contacts in the engine's latest states; not for the timed span."""
         ...
 
     def close(self) -> None:

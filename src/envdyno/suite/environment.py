@@ -16,7 +16,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from envdyno.agent.measure.phases import phase
-from envdyno.agent.workloads.contract import ArraySpec, Autoreset, Tally, WorkloadSpec, WorkTotals
+from envdyno.agent.workloads.contract import (
+    ArraySpec,
+    Autoreset,
+    ContactSample,
+    Tally,
+    WorkloadSpec,
+    WorkTotals,
+)
 from envdyno.suite.arrays import BoolArray, FloatArray, RowArray
 from envdyno.suite.engines.contract import Engine, Readout
 from envdyno.suite.robots.robot import Robot
@@ -190,6 +197,10 @@ class SuiteEnvironment(ABC):
             substeps=self.engine.substeps_done,
             dispatches=self.engine.dispatches,
         )
+
+    def contacts_now(self) -> ContactSample:
+        """Return the contacts in the engine's latest states."""
+        return self.engine.contacts_now()
 
     def close(self) -> None:
         """Release the engine."""

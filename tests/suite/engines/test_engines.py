@@ -64,6 +64,26 @@ def test_writing_some_rows_leaves_the_others_as_they_were(name):
 
 
 @ENGINES
+def test_contacts_are_those_of_robots_that_touch_something(name):
+    engine = engine_of(name)
+    qpos = np.tile(some_states(1)[0], (ROWS, 1))
+    qpos[:, :3], qpos[:, 3:7] = (0.0, 0.0, 5.0), (1.0, 0.0, 0.0, 0.0)
+    still = np.zeros((ROWS, 35), np.float32)
+    targets = qpos[:, 7:].copy()
+    engine.write_state(np.arange(ROWS), qpos, still, derive=True)
+    engine.step(targets)
+    in_the_air = engine.contacts_now()
+    qpos[1, 2] = 0.7  # feet in the ground
+    engine.write_state(np.arange(ROWS), qpos, still, derive=True)
+    engine.step(targets)
+    before = engine.qpos.copy()
+    with_one_down = engine.contacts_now()
+    assert in_the_air.rows == with_one_down.rows == ROWS
+    assert with_one_down.contacts > in_the_air.contacts
+    np.testing.assert_array_equal(engine.qpos, before)
+
+
+@ENGINES
 def test_a_push_changes_the_velocity_of_its_rows_only(name):
     engine = engine_of(name)
     qpos, qvel = some_states(ROWS)

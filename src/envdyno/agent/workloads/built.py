@@ -32,6 +32,7 @@ class BuiltWorkload:
     make_actions: Callable[..., Any] | None
     synchronize: Callable[[], None] | None
     work: Callable[[], dict[str, Any]] | None
+    contacts_now: Callable[[], Any] | None
     phases: Callable[[], Any] | None
     count_inside: Callable[[], int] | None
     reset_ended: Callable[[Any], Any] | None
@@ -70,6 +71,7 @@ def accept(built: Any, name: str, num_envs: int, seed: int) -> BuiltWorkload:
         make_actions=_part(built, "make_actions"),
         synchronize=_part(built, "synchronize"),
         work=_part(built, "work"),
+        contacts_now=_part(built, "contacts_now"),
         phases=_part(built, "phases"),
         count_inside=_part(built, "count_inside"),
         reset_ended=EndedReset(built) if vector_env and spec.autoreset is Autoreset.DISABLED else None,

@@ -13,6 +13,8 @@ object with a ``spec`` and a ``step(actions)``; everything else is optional and 
 ``make_actions(...)``  prepare the action ring itself, for action spaces that are no plain array
 ``synchronize()``      wait until all work handed to an accelerator is done
 ``work()``             running totals of what was done, see :class:`WorkTotals`
+``contacts_now()``     contacts in the latest states, see :class:`ContactSample`; called outside the timed
+                       span only
 ``phases()``           running totals of the framework's own timers, see :class:`PhaseTotal`
 ``count_inside()``     transitions so far, counted inside the environments in another way than by what
                        ``step`` returns; built where the context says ``check``, read by ``envdyno check``
@@ -79,8 +81,21 @@ class WorkTotals(TypedDict, total=False):
     dispatches: int
     """Calls into the physics engine."""
     contacts: int
-    """Contacts, summed over substeps or steps as the engine tells."""
+    """Contacts, summed over substeps or steps as the engine tells. An engine that can only look at its states
+    offers ``contacts_now()`` instead."""
     solver_iterations: int
+
+
+class ContactSample(NamedTuple):
+    """Contacts at one instant, as the engine detects them: a sample, where :class:`WorkTotals` are totals.
+
+    Taken once after the warm-up and once after the window, so that it may cost more than a step may.
+    """
+
+    contacts: int
+    """Summed over the rows that were looked at."""
+    rows: int
+    """Rows that were looked at: all, or some that stand for all."""
 
 
 class PhaseTotal(NamedTuple):

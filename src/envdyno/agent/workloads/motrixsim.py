@@ -7,6 +7,7 @@ Facts that this file rests on, each seen with motrixsim 0.10:
 - what properties return are copies, so arrays are assigned whole;
 - velocities that run away do not come back as NaN, they end the process in a panic: such rows are put back
   to the start state, and counted;
+- a contact query tells the number of contacts of every row, as the last step found them;
 - MJCF's solver, integrator and cone are ignored, with a message on stdout.
 """
 
@@ -15,15 +16,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from envdyno.agent.workloads.contract import ArraySpec, BuildContext
+from envdyno.agent.workloads.contract import ArraySpec, BuildContext, ContactSample
 from envdyno.agent.workloads.framework import Framework
 from envdyno.agent.workloads.physics import (
     BatchRequest,
     ModelSource,
     PhysicsWorkload,
-    batch_request,
-    model_source,
     physics_spec,
+    physics_workload,
 )
 from envdyno.agent.workloads.registry import WorkloadError
 
@@ -37,10 +37,11 @@ RUNAWAY = 1e3
 class MotrixSimEngine:
     """A batch in MotrixSim; see :class:`envdyno.agent.workloads.physics.BatchEngine`."""
 
-    def __init__(self, motrixsim: Any, source: ModelSource, request: BatchRequest) -> None:
+    def __init__(self, source: ModelSource, request: BatchRequest) -> None:
         """Make the pool, load the model and allocate the batch."""
         import numpy as np
 
+        motrixsim = FRAMEWORK.load()
         self._np, self._motrixsim = np, motrixsim
         _make_pool(motrixsim, request)
         self._model = _load(motrixsim, source)
@@ -103,6 +104,11 @@ class MotrixSimEngine:
         """Return positions (quaternions scalar last) and velocities."""
         return {"dof_pos": self._position, "dof_vel": self._velocity}
 
+    def contacts_now(self) -> ContactSample:
+        """Return the contacts that the last substep of each row found."""
+        found = self._model.get_contact_query(self._data).num_contacts
+        return ContactSample(int(found.sum()), len(found))
+
     def close(self) -> None:
         """Drop the batch; the pool lives as long as the process."""
         self._data = None
@@ -158,9 +164,5 @@ def build(
     Raises:
         WorkloadError: the model cannot be read, or a value cannot be.
     """
-    motrixsim = FRAMEWORK.load()
-    source = model_source("motrixsim", target)
-    request = batch_request(
-        "motrixsim", num_envs, context, substeps=substeps, threads=threads, pin=pin, keyframe=keyframe
-    )
-    return PhysicsWorkload(MotrixSimEngine(motrixsim, source, request), request.substeps)
+    options = {"substeps": substeps, "threads": threads, "pin": pin, "keyframe": keyframe}
+    return physics_workload("motrixsim", MotrixSimEngine, num_envs, target, context, **options)

@@ -7,79 +7,45 @@ for ``rollout`` does not return the forces that it would begin from.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from envdyno.agent.workloads.contract import BuildContext
-from envdyno.agent.workloads.mujoco_models import (
-    MUJOCO,
-    Clocks,
-    load_model,
-    quieten_warnings,
-    spec_parts,
-    start_state,
-)
-from envdyno.agent.workloads.physics import (
-    BatchRequest,
-    ModelSource,
-    PhysicsWorkload,
-    batch_request,
-    model_source,
-    physics_spec,
-)
+from envdyno.agent.workloads.mujoco_batch import MujocoStates
+from envdyno.agent.workloads.mujoco_models import MUJOCO
+from envdyno.agent.workloads.physics import BatchRequest, ModelSource, PhysicsWorkload, physics_workload
 
 
-class RolloutEngine:
-    """A batch in ``mujoco.rollout``; see :class:`envdyno.agent.workloads.physics.BatchEngine`."""
+class RolloutEngine(MujocoStates):
+    """A batch in ``mujoco.rollout``."""
 
-    def __init__(self, mujoco: Any, source: ModelSource, request: BatchRequest) -> None:
+    package = "mujoco.rollout"
+    modules = ("mujoco",)
+
+    def __init__(self, source: ModelSource, request: BatchRequest) -> None:
         """Compile the model and allocate every buffer."""
         import numpy as np
 
-        rollout = MUJOCO.load("mujoco.rollout")
-        num_envs, substeps, threads = request.num_envs, request.substeps, request.threads
-        quieten_warnings(mujoco)
-        model = load_model(mujoco, source)
-        parts = spec_parts(mujoco, model, request, warm_start=False)
-        self.spec = physics_spec(request, source, "mujoco.rollout", ("mujoco",), **parts)
-        start = start_state(mujoco, model, request.keyframe)
-        self._model = model
-        self._models = [model] * num_envs
-        self._data = [mujoco.MjData(model) for _ in range(threads)]
+        mujoco, rollout = MUJOCO.load(), MUJOCO.load("mujoco.rollout")
+        super().__init__(mujoco, source, request)
+        threads = request.threads
+        self._models = [self._model] * request.num_envs
+        self._data = [mujoco.MjData(self._model) for _ in range(threads)]
         self._pool = rollout.Rollout(nthread=threads if threads > 1 else 0)
-        self._state = np.tile(start, (num_envs, 1))
-        self._trajectory = np.zeros((num_envs, substeps, start.size))
-        self._controls = np.zeros((num_envs, substeps, model.nu)) if model.nu else None
-        self._nstep = substeps
-        self._clocks = Clocks(num_envs, parts["step_dt_s"], float(start[0]))
+        self._trajectory = np.zeros((request.num_envs, request.substeps, self._start.size))
 
-    def advance(self, controls: Any) -> int:
-        """Step all rows in one dispatch."""
-        if self._controls is not None:
-            self._controls[:] = controls[:, None, :]
+    def dispatch(self, controls: Any) -> Any:
+        """Step all rows; return the clock of each."""
         self._pool.rollout(
             self._models,
             self._data,
             self._state,
-            self._controls,
+            self.hold(controls),
             skip_checks=True,
             nstep=self._nstep,
             state=self._trajectory,
         )
         self._state[:] = self._trajectory[:, -1]
-        return self._clocks.behind(self._state[:, 0])
-
-    def steps_by_clocks(self) -> int:
-        """Return the transitions that the simulated time of all rows amounts to."""
-        return self._clocks.steps()
-
-    def state(self) -> Mapping[str, Any]:
-        """Return positions and velocities."""
-        split = 1 + self._model.nq
-        return {
-            "qpos": self._state[:, 1:split],
-            "qvel": self._state[:, split : split + self._model.nv],
-        }
+        return self._state[:, 0]
 
     def close(self) -> None:
         """Stop the pool."""
@@ -115,9 +81,5 @@ def build(
     Raises:
         WorkloadError: the model cannot be read, or a value cannot be.
     """
-    mujoco = MUJOCO.load()
-    request = batch_request(
-        "mujoco_rollout", num_envs, context, substeps=substeps, threads=threads, keyframe=keyframe
-    )
-    engine = RolloutEngine(mujoco, model_source("mujoco_rollout", target), request)
-    return PhysicsWorkload(engine, request.substeps)
+    options = {"substeps": substeps, "threads": threads, "keyframe": keyframe}
+    return physics_workload("mujoco_rollout", RolloutEngine, num_envs, target, context, **options)

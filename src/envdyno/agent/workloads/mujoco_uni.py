@@ -6,26 +6,12 @@ every vector step without a warm start.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from envdyno.agent.workloads.contract import BuildContext
 from envdyno.agent.workloads.framework import Framework
-from envdyno.agent.workloads.mujoco_models import (
-    Clocks,
-    load_model,
-    quieten_warnings,
-    spec_parts,
-    start_state,
-)
-from envdyno.agent.workloads.physics import (
-    BatchRequest,
-    ModelSource,
-    PhysicsWorkload,
-    batch_request,
-    model_source,
-    physics_spec,
-)
+from envdyno.agent.workloads.mujoco_batch import MujocoStates
+from envdyno.agent.workloads.physics import BatchRequest, ModelSource, PhysicsWorkload, physics_workload
 
 FRAMEWORK = Framework(
     "mujoco_uni",
@@ -36,41 +22,23 @@ FRAMEWORK = Framework(
 )
 
 
-class UniEngine:
-    """A batch in a ``BatchEnvPool``; see :class:`envdyno.agent.workloads.physics.BatchEngine`."""
+class UniEngine(MujocoStates):
+    """A batch in a ``BatchEnvPool``."""
 
-    def __init__(self, pool_class: Any, mujoco: Any, source: ModelSource, request: BatchRequest) -> None:
+    package = "mujoco_uni"
+    modules = ("mujoco_uni", "mujoco")
+
+    def __init__(self, source: ModelSource, request: BatchRequest) -> None:
         """Compile the model and make the pool."""
-        import numpy as np
-
-        quieten_warnings(mujoco)
-        model = load_model(mujoco, source)
-        parts = spec_parts(mujoco, model, request, warm_start=False)
-        self.spec = physics_spec(request, source, "mujoco_uni", ("mujoco_uni", "mujoco"), **parts)
+        pool_class = FRAMEWORK.load("mujoco_uni.batch_env").BatchEnvPool
+        super().__init__(FRAMEWORK.load("mujoco"), source, request)
         pins = {"cpu_ids": list(request.cpus)} if request.cpus else {}
-        self._pool = pool_class(model, nbatch=request.num_envs, nthread=request.threads, **pins)
-        start = start_state(mujoco, model, request.keyframe)
-        self._model = model
-        self._state: Any = np.tile(start, (request.num_envs, 1))
-        self._controls = np.zeros((request.num_envs, request.substeps, model.nu)) if model.nu else None
-        self._nstep = request.substeps
-        self._clocks = Clocks(request.num_envs, parts["step_dt_s"], float(start[0]))
+        self._pool = pool_class(self._model, nbatch=request.num_envs, nthread=request.threads, **pins)
 
-    def advance(self, controls: Any) -> int:
-        """Step all rows in one dispatch."""
-        if self._controls is not None:
-            self._controls[:] = controls[:, None, :]
-        self._state = self._pool.step(self._state, nstep=self._nstep, control=self._controls)
-        return self._clocks.behind(self._state[:, 0])
-
-    def steps_by_clocks(self) -> int:
-        """Return the transitions that the simulated time of all rows amounts to."""
-        return self._clocks.steps()
-
-    def state(self) -> Mapping[str, Any]:
-        """Return positions and velocities."""
-        split = 1 + self._model.nq
-        return {"qpos": self._state[:, 1:split], "qvel": self._state[:, split : split + self._model.nv]}
+    def dispatch(self, controls: Any) -> Any:
+        """Step all rows; return the clock of each."""
+        self._state = self._pool.step(self._state, nstep=self._nstep, control=self.hold(controls))
+        return self._state[:, 0]
 
     def close(self) -> None:
         """Stop the pool."""
@@ -100,10 +68,5 @@ def build(
     Raises:
         WorkloadError: the model cannot be read, or a value cannot be.
     """
-    pool_class = FRAMEWORK.load("mujoco_uni.batch_env").BatchEnvPool
-    mujoco = FRAMEWORK.load("mujoco")
-    request = batch_request(
-        "mujoco_uni", num_envs, context, substeps=substeps, threads=threads, pin=pin, keyframe=keyframe
-    )
-    engine = UniEngine(pool_class, mujoco, model_source("mujoco_uni", target), request)
-    return PhysicsWorkload(engine, request.substeps)
+    options = {"substeps": substeps, "threads": threads, "pin": pin, "keyframe": keyframe}
+    return physics_workload("mujoco_uni", UniEngine, num_envs, target, context, **options)

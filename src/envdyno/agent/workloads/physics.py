@@ -14,7 +14,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from envdyno.agent.measure.phases import phase
-from envdyno.agent.workloads.contract import Autoreset, BuildContext, Tally, WorkloadSpec, WorkTotals
+from envdyno.agent.workloads.contract import (
+    Autoreset,
+    BuildContext,
+    ContactSample,
+    Tally,
+    WorkloadSpec,
+    WorkTotals,
+)
 from envdyno.agent.workloads.options import truth, whole
 from envdyno.agent.workloads.registry import WorkloadError
 
@@ -49,6 +56,10 @@ class BatchEngine(Protocol):
 
     def state(self) -> Mapping[str, Any]:
         """Return positions and velocities."""
+        ...
+
+    def contacts_now(self) -> ContactSample:
+        """Return the contacts in the latest states."""
         ...
 
     def close(self) -> None:
@@ -143,6 +154,10 @@ class PhysicsWorkload:
         """Return the states of all rows."""
         return self._engine.state()
 
+    def contacts_now(self) -> ContactSample:
+        """Return the contacts in the latest states."""
+        return self._engine.contacts_now()
+
     def work(self) -> WorkTotals:
         """Return running totals."""
         return WorkTotals(substeps=self._substeps * self._steps, dispatches=self._steps)
@@ -150,6 +165,31 @@ class PhysicsWorkload:
     def close(self) -> None:
         """Release the engine."""
         self._engine.close()
+
+
+def physics_workload(
+    adapter: str,
+    engine: Callable[[ModelSource, BatchRequest], BatchEngine],
+    num_envs: int,
+    target: str,
+    context: BuildContext,
+    **options: Any,
+) -> PhysicsWorkload:
+    """Build the workload around an engine.
+
+    Args:
+        adapter: name under which it is registered.
+        engine: imports what it steps with, and makes the batch.
+        num_envs: rows.
+        target: path of a model, or the name of one that comes with envdyno.
+        context: tells CPUs and threads.
+        options: as :func:`batch_request` checks them.
+
+    Raises:
+        WorkloadError: the model cannot be read, or a value cannot be.
+    """
+    request = batch_request(adapter, num_envs, context, **options)
+    return PhysicsWorkload(engine(model_source(adapter, target), request), request.substeps)
 
 
 def physics_spec(

@@ -12,7 +12,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from envdyno.agent.measure.phases import phase
-from envdyno.agent.workloads.contract import Tally, WorkloadSpec, WorkTotals
+from envdyno.agent.workloads.contract import ContactSample, Tally, WorkloadSpec, WorkTotals
 from envdyno.suite.arrays import FloatArray
 from envdyno.suite.collectors.actor import Actor
 from envdyno.suite.collectors.bookkeeping import EpisodeBooks, ReturnScale
@@ -96,6 +96,10 @@ class Collector:
     def work(self) -> WorkTotals:
         """Return the environment's running totals."""
         return self.environment.work()
+
+    def contacts_now(self) -> ContactSample:
+        """Return the contacts in the environment's latest states."""
+        return self.environment.contacts_now()
 
     def close(self) -> None:
         """Release the environment."""

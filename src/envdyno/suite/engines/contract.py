@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from envdyno.agent.workloads.contract import ContactSample
 from envdyno.agent.workloads.registry import WorkloadError
 from envdyno.suite.arrays import BoolArray, FloatArray, RowArray
 from envdyno.suite.robots.robot import Robot
@@ -109,6 +110,10 @@ class Engine(Protocol):
 
     def push(self, rows: RowArray, velocity: FloatArray) -> None:
         """Add ``velocity`` (len(rows), 3; m/s, world axes) to the bases of ``rows``, before the next step."""
+        ...
+
+    def contacts_now(self) -> ContactSample:
+        """Return the contacts that the engine detects in its latest states."""
         ...
 
     def close(self) -> None:

@@ -20,6 +20,7 @@ from typing import Any
 import motrixsim
 import numpy as np
 
+from envdyno.agent.workloads.contract import ContactSample
 from envdyno.suite.arrays import FloatArray, RowArray
 from envdyno.suite.engines.contract import EngineRequest
 
@@ -126,6 +127,11 @@ class MotrixEngine:
         whole = self._data.dof_vel
         whole[rows, :3] = self.qvel[rows, :3]
         self._data.set_dof_vel(whole)
+
+    def contacts_now(self) -> ContactSample:
+        """Return the contacts that the last substep of each row found."""
+        found = self._model.get_contact_query(self._data).num_contacts
+        return ContactSample(int(found.sum()), len(found))
 
     def close(self) -> None:
         """Drop the batch; MotrixSim's pool lives as long as the process."""

@@ -20,6 +20,8 @@ import mujoco
 import numpy as np
 from mujoco import rollout
 
+from envdyno.agent.workloads.contract import ContactSample
+from envdyno.agent.workloads.mujoco_contacts import mujoco_contacts
 from envdyno.suite.arrays import DoubleArray, FloatArray, RowArray
 from envdyno.suite.engines.contract import EngineRequest, Readout
 
@@ -145,6 +147,10 @@ class MujocoEngine:
         columns = slice(self._qvel_columns.start, self._qvel_columns.start + 3)
         self._state[rows, columns] += velocity
         self.qvel[rows, :3] = self._state[rows, columns]
+
+    def contacts_now(self) -> ContactSample:
+        """Return the contacts in the latest states."""
+        return mujoco_contacts(mujoco, self.model, self._state[:, self._qpos_columns])
 
     def close(self) -> None:
         """Stop the pool."""
