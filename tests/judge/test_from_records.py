@@ -25,7 +25,7 @@ from envdyno.judge.from_records import (
 )
 from envdyno.judge.phase_tree import phase_tree
 from envdyno.record.run_record import RunRecord
-from envdyno.record.worker import WorkSpan
+from envdyno.record.worker import ContactSamples, WorkSpan
 
 MADE = experiment({GO2: ((100.0, 101.0, 102.0), (90.0, 91.0, 92.0))}, slower_ms=2.0)
 
@@ -259,6 +259,19 @@ def test_the_mean_length_of_episodes_is_told_where_episodes_ended() -> None:
     facts = work_facts(record.model_copy(update={"workers": workers, "throughput": none}))
     assert facts is not None
     assert "episode_length_mean" not in facts
+
+
+def test_contacts_in_a_row_are_the_mean_of_the_looks_of_all_workers() -> None:
+    record = made_run(1e5)
+    looks = ContactSamples(rows=4, after_warmup=4, after_window=12)
+    workers = tuple(worker.model_copy(update={"contacts": looks}) for worker in record.workers)
+    facts = work_facts(record.model_copy(update={"workers": workers}))
+    assert facts is not None
+    assert facts["contacts_per_row"] == 2.0
+    partly = (workers[0], workers[0].model_copy(update={"contacts": None}))
+    facts = work_facts(record.model_copy(update={"workers": partly}))
+    assert facts is not None
+    assert "contacts_per_row" not in facts
 
 
 def test_cases_without_any_record_are_there_and_empty() -> None:

@@ -20,6 +20,7 @@ from envdyno.judge.evidence import (
     WorkValue,
 )
 from envdyno.judge.phase_tree import REMAINDER
+from envdyno.judge.work import CONTACTS
 from envdyno.record.experiment import ExperimentRecord, SideRecord
 from envdyno.record.run_record import RunRecord
 from envdyno.record.status import Status
@@ -250,6 +251,7 @@ def work_facts(record: RunRecord) -> dict[str, WorkValue] | None:
     if record.totals is not None:
         facts["reset_rows"] = record.totals.episodes
         facts["nonfinite_rows"] = record.totals.nonfinite_rows
+    facts[CONTACTS] = _contacts_per_row(record)
     facts |= _details(record, spec)
     facts |= _with_episode_length(_per_step(record), facts.get("resets_per_step"))
     return {name: value for name, value in facts.items() if value is not None}
@@ -280,6 +282,14 @@ def _per_step(record: RunRecord) -> dict[str, WorkValue]:
     steps = sum(span.vector_steps for span in spans)
     names = set.intersection(*(set(span.totals) for span in spans)) - {"substeps"}
     return {f"{name}_per_step": sum(span.totals[name] for span in spans) / steps for name in sorted(names)}
+
+
+def _contacts_per_row(record: RunRecord) -> float | None:
+    """Return the mean number of contacts in a row, of the looks before and after the window."""
+    looks = [worker.contacts for worker in record.workers if worker.contacts]
+    if not looks or len(looks) != len(record.workers):
+        return None
+    return sum(look.after_warmup + look.after_window for look in looks) / sum(2 * look.rows for look in looks)
 
 
 def _with_episode_length(per_step: dict[str, WorkValue], resets_per_step: WorkValue) -> dict[str, WorkValue]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from envdyno.judge.evidence import CaseEvidence, RunSample, Side, WorkValue
 
-__all__ = ["BREAKING", "WorkClass", "WorkComparison", "WorkDifference", "compare_work"]
+__all__ = ["BREAKING", "CONTACTS", "SAMPLED", "WorkClass", "WorkComparison", "WorkDifference", "compare_work"]
 
 BREAKING = frozenset(
     {
@@ -30,10 +30,18 @@ BREAKING = frozenset(
 )
 """Facts that must be equal for two figures to be comparable."""
 
+CONTACTS = "contacts_per_row"
+"""Mean number of contacts in a row, where the workload looks at its states."""
+SAMPLED = frozenset({CONTACTS})
+"""Facts that are samples of rows at single instants. They vary from run to run on one and the same side, so
+that sides are called different only where their runs do not overlap."""
+
 _HASH = "observation_hash"
 _RESETS = "reset_rows"
 _TOLERANCE = 0.01
 """Measured facts, such as a mean reward, are called different beyond 1 %, unless the plan says otherwise."""
+_TOLERANCE_OF_SAMPLES = 0.05
+"""Sampled facts are called different beyond 5 %."""
 
 
 class WorkClass(str, Enum):
@@ -76,8 +84,11 @@ def compare_work(evidence: CaseEvidence) -> WorkComparison:
     differences = []
     for name in sorted(names - {_RESETS}):
         ours, theirs = _values(base, name), _values(head, name)
-        tolerance = evidence.tolerances.get(name, _TOLERANCE)
-        if ours and theirs and _differ(ours, theirs, tolerance):
+        sampled = name in SAMPLED
+        usual = _TOLERANCE_OF_SAMPLES if sampled else _TOLERANCE
+        if not ours or not theirs or (sampled and _overlap(ours, theirs)):
+            continue
+        if _differ(ours, theirs, evidence.tolerances.get(name, usual)):
             kind = WorkClass.BREAKS if name in BREAKING else WorkClass.TO_READ
             differences.append(WorkDifference(name, _typical(ours), _typical(theirs), kind))
     hashes = [_values(side, _HASH) for side in (base, head)]
@@ -91,6 +102,12 @@ def compare_work(evidence: CaseEvidence) -> WorkComparison:
 def _values(runs: Sequence[RunSample], name: str) -> list[WorkValue]:
     told = ((run.work or {}).get(name) for run in runs)
     return [value for value in told if value is not None]
+
+
+def _overlap(base: list[WorkValue], head: list[WorkValue]) -> bool:
+    """Return whether the ranges of two sides' numbers have a value in common."""
+    ours, theirs = ([float(value) for value in values if value is not None] for values in (base, head))
+    return max(min(ours), min(theirs)) <= min(max(ours), max(theirs))
 
 
 def _differ(base: list[WorkValue], head: list[WorkValue], tolerance: float) -> bool:
