@@ -38,6 +38,7 @@ placements = st.builds(
     smt=st.sampled_from(Smt),
     memory=st.sampled_from(MemoryPolicy),
 )
+    threads=st.none() | st.integers(1, 300),
 requests = st.builds(
     RunRequest,
     workload=st.sampled_from(["synthetic", "go2_joystick_flat/mujoco", "my.module:Env.make", "gym:Ant-v5"]),

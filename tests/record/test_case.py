@@ -38,6 +38,7 @@ OTHERWISE: dict[str, Any] = {
     "timing": "attribution",
     "numa": "off",
     "placements": ("CPUs 0-1, memory bind 0", "CPUs 2-3, memory bind 0"),
+    "threads": 2,
 }
 
 

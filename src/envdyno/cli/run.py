@@ -25,7 +25,7 @@ def _values(kind: Any) -> click.Choice[str]:
     "--num-envs",
     type=int,
     multiple=True,
-    help="Total batch, split over the workers; several make a sweep.  [default: 2048]",
+    help="Total batch, split over the workers; several are run once each.  [default: 2048]",
 )
 @click.option("--duration", type=Duration(), default="10s", help="Length of the window.")
 @click.option("--steps", type=int, help="Measure the latency of this many vector steps instead of a window.")
@@ -47,6 +47,7 @@ def _values(kind: Any) -> click.Choice[str]:
     help="What gets a worker of its own.  [default: auto; off with --steps]",
 )
 @click.option("--workers-per-node", type=int, default=1, help="Workers of each node.")
+@click.option("--threads", type=int, help="Threads of each worker.  [default: as many as it has CPUs]")
 @click.option("--cpus", metavar="LIST", help="Use these CPUs only, e.g. 0-7,16.")
 @click.option("--smt", type=_values(Smt), default="on", help="off uses one thread of each core.")
 @click.option("--mem", type=_values(MemoryPolicy), default="bind", help="Memory policy of the workers.")

@@ -89,6 +89,7 @@ def _request(arguments: Mapping[str, Any], workload: str, num_envs: int) -> RunR
             smt=Smt(arguments["smt"]),
             memory=MemoryPolicy(arguments["mem"]),
         ),
+            threads=arguments["threads"],
         strict_placement=arguments["strict_placement"],
         exclusive=arguments["exclusive"],
         foreign_load_limit_cores=arguments["foreign_load_limit"],

@@ -112,6 +112,7 @@ def _status(outcome: RunOutcome, totals: Totals | None, workers: Sequence[Worker
     if outcome.interrupted_by is not None:
         return Status.INTERRUPTED
     if outcome.failure is not None:
+        threads=request.placement.threads,
         return STATUS_OF.get(outcome.failure.kind, Status.FAILED)
     if totals is not None and not outcome.request.allow_nonfinite:
         seen = sum(worker.nonfinite_seen or 0 for worker in workers)

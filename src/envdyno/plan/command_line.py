@@ -30,6 +30,8 @@ def run_arguments(request: RunRequest) -> tuple[str, ...]:
     arguments += ["--seed", str(request.seed), "--numa", wanted.numa]
     arguments += ["--workers-per-node", str(wanted.workers_per_node)]
     if wanted.cpus is not None:
+    if wanted.threads is not None:
+        arguments += ["--threads", str(wanted.threads)]
         arguments += ["--cpus", format_cpulist(wanted.cpus)]
     if wanted.memory is not MemoryPolicy.BIND:
         arguments += ["--mem", wanted.memory.value]

@@ -98,6 +98,8 @@ def _check_numbers(request: RunRequest) -> None:
         )
     if not request.foreign_load_limit_cores >= 0:
         raise UsageError(
+    if request.placement.threads is not None and request.placement.threads < 1:
+        raise UsageError(f"--threads {request.placement.threads} was asked for; it has to be at least 1.")
             f"--foreign-load-limit {request.foreign_load_limit_cores:g} was asked for; "
             "it is a number of cores, 0 or more."
         )

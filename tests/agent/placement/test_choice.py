@@ -41,6 +41,22 @@ def test_off_with_several_workers_divides_the_threads(tmp_path: Path) -> None:
     assert [placement.threads for placement in choice.placements] == [3, 2]
 
 
+def test_the_threads_that_are_asked_for_size_the_pools_and_leave_the_cpus_alone(tmp_path: Path) -> None:
+    choice = choose_on(Machine(TWO), tmp_path, threads=3)
+    assert [(placement.threads, len(placement.cpus)) for placement in choice.placements] == [(3, 4), (3, 4)]
+    unbound = choose_on(Machine(TWO), tmp_path, numa="off", workers_per_node=2, threads=8)
+    assert [placement.threads for placement in unbound.placements] == [8, 8]
+
+
+def test_more_threads_than_cpus_are_refused_with_both_numbers(tmp_path: Path) -> None:
+    with pytest.raises(PlacementError, match=r"5 threads .* worker 0 has 4 CPUs \(0-3\).*at most 4"):
+        choose_on(Machine(TWO), tmp_path, threads=5)
+    with pytest.raises(PlacementError, match=r"9 threads .* has 8 CPUs:"):
+        choose_on(Machine(TWO), tmp_path, numa="off", threads=9)
+    with pytest.raises(PlacementError, match="at least 1 is needed"):
+        choose_on(Machine(TWO), tmp_path, threads=0)
+
+
 @pytest.mark.parametrize(("numa", "nodes"), [("1", [1]), ("0,1", [0, 1]), ("0-1", [0, 1])])
 def test_a_list_gives_these_nodes_a_worker(tmp_path: Path, numa: str, nodes: list[int]) -> None:
     choice = choose_on(Machine(TWO), tmp_path, numa=numa)

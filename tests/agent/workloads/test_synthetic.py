@@ -177,6 +177,20 @@ def test_a_tally_of_a_step_tells_everything(fake_clock: FakeClock) -> None:
     assert synthetic(Pace(4), fake_clock).step(None) == Tally(4, 0, 0, 0, 4.0)
 
 
+@pytest.mark.parametrize(("threads", "expected_s"), [(1, 0.012), (4, 0.0045)])
+def test_what_rows_cost_is_shared_by_the_threads_that_it_was_told(
+    threads: int, expected_s: float, fake_clock: FakeClock
+) -> None:
+    told = context()._replace(threads=threads)
+    workload = build(500, 0, told, step_ms=2.0, row_us=20.0)
+    assert isinstance(workload, SyntheticWorkload)
+    workload._clock, workload._sleep = fake_clock.s, fake_clock.sleep
+    before = fake_clock.s()
+    workload.step(None)
+    assert fake_clock.s() - before == pytest.approx(expected_s)
+    assert workload.spec.threads == threads
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [

@@ -78,6 +78,8 @@ def choose(
     else:
         found = find_regions(topology, cores, numa, os.environ if environ is None else environ)
         placements, notes = _bound(topology, limits, request, found)
+    if request.threads is not None:
+        placements = _with_threads(placements, request.threads, sum(map(len, cores)))
     taken = {cpu for placement in placements for cpu in placement.cpus}
     return Choice(
         placements=placements,
@@ -118,6 +120,22 @@ def _bound(
         if memory.note is not None:
             notes[memory.note] = None
     return tuple(placements), tuple(notes)
+
+
+def _with_threads(placements: tuple[Placement, ...], threads: int, machine: int) -> tuple[Placement, ...]:
+    """The placements with pools of another size; ``machine`` is the CPUs that an unbound worker may use."""
+    if threads < 1:
+        raise PlacementError(f"{threads} threads a worker were asked for; at least 1 is needed.")
+    for placement in placements:
+        room = len(placement.cpus) or machine
+        if threads > room:
+            where = f" ({format_cpulist(placement.cpus)})" if placement.cpus else ""
+            raise PlacementError(
+                f"{threads} threads a worker were asked for, and worker {placement.worker} has {room} "
+                f"CPU{'s' * (room != 1)}{where}: more threads than CPUs only take turns. "
+                f"Ask for at most {room}."
+            )
+    return tuple(placement._replace(threads=threads) for placement in placements)
 
 
 def _region_shares(region: Region, request: Request) -> tuple[tuple[int, ...], ...]:

@@ -59,6 +59,8 @@ class Request(Wire):
     """Use these CPUs only; None for all that are allowed and not isolated."""
     smt: Smt = Smt.ON
     memory: MemoryPolicy = MemoryPolicy.BIND
+    threads: int | None = None
+    """Size of each worker's thread pools; None for as many as it has CPUs, cut to its share of the quota."""
 
 
 def parse_numa(text: str) -> Numa:

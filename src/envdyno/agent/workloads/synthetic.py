@@ -22,6 +22,7 @@ from envdyno.agent.workloads.synthetic_fault import Fault, FaultPlan
 OBSERVATION_COLUMNS = 4
 RANGES: Mapping[str, tuple[float, float]] = {
     "step_ms": (0, math.inf),
+    "row_us": (0, math.inf),
     "noise": (0, math.inf),
     "drift": (-1, math.inf),
     "reset_rate": (0, 1),
@@ -191,6 +192,7 @@ def build(
     context: BuildContext,
     *,
     step_ms: float = 1.0,
+    row_us: float = 0.0,
     distribution: str = "constant",
     noise: float = 0.0,
     drift: float = 0.0,
@@ -216,6 +218,7 @@ def build(
         seed: of the scatter and the resets.
         context: which worker this is.
         step_ms: mean duration of a vector step; 0 does nothing and tells nothing.
+        row_us: what every row adds to it, shared evenly by the worker's threads.
         distribution: constant, normal, lognormal, heavy or bimodal.
         noise: relative scale of the scatter.
         drift: relative growth of the step time a step.
@@ -239,6 +242,7 @@ def build(
     """
     _check_numbers(
         step_ms=step_ms,
+        row_us=row_us,
         noise=noise,
         drift=drift,
         reset_rate=reset_rate,
@@ -265,13 +269,14 @@ def build(
         autoreset=_choice(Autoreset, "autoreset", autoreset),
         substeps=substeps,
         step_dt_s=0.02,
-        threads=1,
+        threads=context.threads if row_us else 1,
     )
     scatter, waiting = _choice(Distribution, "distribution", distribution), _choice(Wait, "wait", wait)
-    if step_ms == 0 and faults.fault is Fault.NONE:
+    mean_s = step_ms / 1e3 + row_us / 1e6 * num_envs / context.threads
+    if mean_s == 0 and faults.fault is Fault.NONE:
         return IdleWorkload(spec)
     draw = random.Random(seed)
-    times = StepTime(step_ms / 1e3 * (1 + slower_by * context.worker), scatter, noise, drift, draw)
+    times = StepTime(mean_s * (1 + slower_by * context.worker), scatter, noise, drift, draw)
     workload = SyntheticWorkload(spec, times, waiting, reset_rate, draw, faults)
     workload.start_children(children)
     return workload
