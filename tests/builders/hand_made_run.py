@@ -23,10 +23,11 @@ from envdyno.agent.placement.topology import Synthetic, Topology
 from envdyno.agent.protocol import FromWorker
 from envdyno.agent.stages import Stage
 from envdyno.host.counters import Use, WorkerUse
+from envdyno.host.hardware_counters import HARDWARE_EVENTS, EventCount, HardwareUse
 from envdyno.host.site import Site
 from envdyno.launch.conductor import WorkerState
 from envdyno.launch.failure import Failure, FailureKind
-from envdyno.launch.run import RunOutcome
+from envdyno.launch.run_outcome import RunOutcome
 from envdyno.plan.run_request import RunRequest
 
 Message = dict[str, Any]
@@ -217,6 +218,25 @@ def use(workers: int, elapsed_s: float = 1.0, cpu_s: float = 0.9, **changes: Any
     return Use(**settings)
 
 
+def uncounted(workers: int) -> HardwareUse:
+    """What a machine without hardware counters gives."""
+    why = "this machine has no counter for it (perf_event_open: ENOENT)"
+    return HardwareUse(1.0, ({},) * workers, dict.fromkeys(HARDWARE_EVENTS, why))
+
+
+def counted(workers: int, missing: Mapping[str, str] | None = None, elapsed_s: float = 1.0) -> HardwareUse:
+    """What a machine with hardware counters gives: 8 billion instructions in 4 billion cycles each."""
+    counts = {
+        "instructions": EventCount(8_000_000_000, 1.0),
+        "cycles": EventCount(4_000_000_000, 1.0),
+        "cache_references": EventCount(40_000_000, 0.8),
+        "cache_misses": EventCount(4_000_000, 0.8),
+        "branch_misses": EventCount(2_000_000, 0.8),
+    }
+    told = {name: count for name, count in counts.items() if name not in (missing or {})}
+    return HardwareUse(elapsed_s, (told,) * workers, missing or {})
+
+
 def outcome(
     told: Sequence[Message] | None = None,
     *,
@@ -265,6 +285,7 @@ def outcome(
         "states": states,
         "window_ns": (5_000_000_000, 6_000_000_000),
         "use": use(count),
+        "hardware": uncounted(count),
         "elapsed_s": 2.0,
     }
     return RunOutcome(**{**settings, **changes})
@@ -281,7 +302,7 @@ def failed_outcome(kind: FailureKind = FailureKind.SIGNAL, **changes: Any) -> Ru
         signal="SIGKILL",
         log_tail=("loading assets", "stepping"),
     )
-    result = outcome(use=None, failure=failure, **changes)
+    result = outcome(use=None, hardware=None, failure=failure, **changes)
     for state in result.states:
         for kind_of_message in (FromWorker.MEASURED, FromWorker.CLOSED):
             state.messages.pop(kind_of_message)

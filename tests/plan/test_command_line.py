@@ -22,6 +22,7 @@ from envdyno.launch.attribution import attribution_request
 from envdyno.plan.command_line import run_arguments, seconds_text
 from envdyno.plan.run_request import RunRequest
 from envdyno.record.case import Mode
+from envdyno.record.hardware import HardwareCounting
 
 seconds = st.floats(1e-9, 1e12)
 figures = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
@@ -37,8 +38,8 @@ placements = st.builds(
     cpus=st.none() | st.sets(st.integers(0, 300), min_size=1, max_size=9).map(lambda ids: tuple(sorted(ids))),
     smt=st.sampled_from(Smt),
     memory=st.sampled_from(MemoryPolicy),
-)
     threads=st.none() | st.integers(1, 300),
+)
 requests = st.builds(
     RunRequest,
     workload=st.sampled_from(["synthetic", "go2_joystick_flat/mujoco", "my.module:Env.make", "gym:Ant-v5"]),
@@ -57,6 +58,7 @@ requests = st.builds(
     allow_nonfinite=st.booleans(),
     timing=st.sampled_from(Timing),
     phase_cpu=st.booleans(),
+    hardware_counters=st.sampled_from(HardwareCounting),
     probes=st.lists(st.sampled_from(["a=b:c", "physics=m.n:C.step"]), unique=True).map(tuple),
     deadlines_s=st.dictionaries(st.sampled_from(Stage), seconds, max_size=3),
     python=st.sampled_from([Path(sys.executable), Path("/opt/side/bin/python")]),

@@ -9,7 +9,7 @@ from typing import Any
 import hand_made_run
 import jsonschema
 import pytest
-from hand_made_run import measured, outcome
+from hand_made_run import counted, measured, outcome
 
 from envdyno.launch.run_record import make_record
 from envdyno.record.run_record import RunRecord
@@ -26,6 +26,7 @@ def records() -> dict[str, RunRecord]:
     return {
         "ok": make_record(outcome(), COMMAND),
         "latency": make_record(outcome(request=latency), COMMAND),
+        "counted": make_record(outcome(hardware=counted(2, {"cycles": "no counter was free"})), COMMAND),
         "silent": make_record(outcome([measured({"episodes": None, "reward_sum": None})] * 2), COMMAND),
         "invalid": make_record(outcome([measured({"nonfinite_rows": 2})] * 2), COMMAND),
         "killed": make_record(hand_made_run.failed_outcome(), COMMAND),

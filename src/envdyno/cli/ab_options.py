@@ -89,6 +89,11 @@ _OPTIONS: tuple[Callable[[_F], _F], ...] = (
         "--probe", "probes", multiple=True, metavar="NAME=MODULE:CALLABLE", help="Time a callable as a phase."
     ),
     click.option(
+        "--hardware-counters",
+        type=click.Choice(["auto", "off"]),
+        help="As for envdyno run.  [default: auto]",
+    ),
+    click.option(
         "--gate", "min_ratio", type=float, metavar="RATIO", help="Judge the ratio against this bound."
     ),
     click.option(
@@ -146,6 +151,7 @@ def flags_of(arguments: dict[str, Any]) -> Any:
         "measure.actions": arguments["actions"],
         "measure.phase_cpu": arguments["phase_cpu"],
         "measure.probes": arguments["probes"] or None,
+        "measure.hardware_counters": arguments["hardware_counters"],
         "measure.foreign_load_limit_cores": arguments["foreign_load_limit"],
         "placement.numa": arguments["numa"],
         "placement.cpus": arguments["cpus"],

@@ -68,6 +68,12 @@ def _values(kind: Any) -> click.Choice[str]:
     help="Time a callable as a phase, without touching its code.",
 )
 @click.option(
+    "--hardware-counters",
+    type=click.Choice(["auto", "off"]),
+    default="auto",
+    help="Count instructions, cycles and misses in the window, where the kernel allows it.",
+)
+@click.option(
     "--compare", "other", metavar="WORKLOAD", help="Measure another workload in turn with the first."
 )
 @click.option("--rounds", type=int, default=3, help="Runs of each side with --compare.")

@@ -16,6 +16,7 @@ from envdyno.plan.cases import Unknown, catalogue, find_workloads
 from envdyno.plan.run_request import DEFAULT_NUM_ENVS, DEFAULT_WORKLOAD, RunRequest, check
 from envdyno.plan.usage_error import UsageError
 from envdyno.record.case import Mode
+from envdyno.record.hardware import HardwareCounting
 
 LATENCY_NUMA = "off"
 """Latency is that of one worker with the whole machine, unless asked otherwise."""
@@ -88,14 +89,15 @@ def _request(arguments: Mapping[str, Any], workload: str, num_envs: int) -> RunR
             cpus=parse_cpus(arguments["cpus"]),
             smt=Smt(arguments["smt"]),
             memory=MemoryPolicy(arguments["mem"]),
-        ),
             threads=arguments["threads"],
+        ),
         strict_placement=arguments["strict_placement"],
         exclusive=arguments["exclusive"],
         foreign_load_limit_cores=arguments["foreign_load_limit"],
         allow_nonfinite=arguments["allow_nonfinite"],
         phase_cpu=arguments["phase_cpu"],
         probes=arguments["probes"],
+        hardware_counters=HardwareCounting(arguments["hardware_counters"]),
         deadlines_s=parse_deadlines(arguments["deadlines"]),
         python=arguments["python"] or Path(sys.executable),
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from envdyno.agent.protocol import FromWorker
-from envdyno.launch.run import RunOutcome
+from envdyno.launch.contact_record import absent_contacts
+from envdyno.launch.run_outcome import RunOutcome
 from envdyno.record.run_record import MachineUse, SoftwareRecord, Throughput
 from envdyno.record.status import Status
 from envdyno.record.worker import Totals
@@ -42,6 +43,7 @@ def absent_figures(
         elif not totals.transitions:
             reasons["reward_mean"] = "no transition was completed"
     if throughput is not None:
+        reasons |= absent_contacts(outcome)
         for name, why in RATES.items():
             if getattr(throughput, name) is None:
                 reasons[f"throughput.{name}"] = why

@@ -248,4 +248,6 @@ def lacking(first: Sighting) -> tuple[str, ...]:
     ]
     if episodic and "episode_steps" not in seen["work"]:
         lacks.append("mean episode length (work()['episode_steps'])")
+    if spec.get("substeps") and seen.get("contacts") is None:
+        lacks.append("contacts in the physics' states (contacts_now())")
     return tuple(lacks)

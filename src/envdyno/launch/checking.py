@@ -12,7 +12,8 @@ from envdyno.agent.protocol import FromWorker
 from envdyno.launch.check_findings import Finding, Sighting, findings, lacking
 from envdyno.launch.failure import Interrupted
 from envdyno.launch.measure import failure_text, prepare
-from envdyno.launch.run import RunOutcome, execute
+from envdyno.launch.run import execute
+from envdyno.launch.run_outcome import RunOutcome
 from envdyno.launch.session import Session
 from envdyno.plan.run_request import RunRequest
 from envdyno.plan.usage_error import UsageError

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from envdyno.agent.measure.stationarity import trend
 from envdyno.agent.placement.findings import FindingKind
 from envdyno.agent.protocol import FromWorker
-from envdyno.launch.run import RunOutcome
+from envdyno.launch.run_outcome import RunOutcome
 from envdyno.record.case import Mode
 from envdyno.record.run_record import Throughput
 from envdyno.record.status import Doubt, Warning_

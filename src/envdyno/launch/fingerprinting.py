@@ -8,7 +8,7 @@ from envdyno.agent.placement.cpulist import format_cpulist
 from envdyno.agent.protocol import FromWorker
 from envdyno.host.machine import FactClass, read_facts
 from envdyno.host.site import Site
-from envdyno.launch.run import RunOutcome
+from envdyno.launch.run_outcome import RunOutcome
 from envdyno.record.case import CaseRecord
 from envdyno.record.fingerprint import Fingerprint
 

@@ -11,7 +11,8 @@ from envdyno.agent.protocol import FromWorker
 from envdyno.host.quiet import check_exclusive
 from envdyno.host.site import Site, survey
 from envdyno.launch.failure import Failure, Interrupted
-from envdyno.launch.run import RunOutcome, execute
+from envdyno.launch.run import execute
+from envdyno.launch.run_outcome import RunOutcome
 from envdyno.launch.run_record import make_record
 from envdyno.launch.session import Session
 from envdyno.plan.command_line import run_arguments

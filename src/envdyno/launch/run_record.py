@@ -18,8 +18,9 @@ from envdyno.launch.absent import absent_facts, absent_figures
 from envdyno.launch.doubts import doubts
 from envdyno.launch.failure import Failure, FailureKind
 from envdyno.launch.fingerprinting import fingerprint
-from envdyno.launch.run import RunOutcome
-from envdyno.launch.worker_record import worker_record, worker_window
+from envdyno.launch.hardware_record import absent_counts, hardware_counts
+from envdyno.launch.run_outcome import RunOutcome
+from envdyno.launch.worker_record import without_rates, worker_record, worker_window
 from envdyno.plan.run_request import RunRequest
 from envdyno.record.case import CaseRecord, Mode
 from envdyno.record.run_record import MachineUse, RunRecord, SoftwareRecord, Throughput
@@ -52,8 +53,10 @@ def make_record(outcome: RunOutcome, command: Sequence[str]) -> RunRecord:
     if totals is not None and elapsed_s is not None and status is not Status.INVALID:
         throughput = _throughput(outcome, complete, totals, elapsed_s, spec or {})
     if throughput is None:
-        workers = tuple(worker.model_copy(update={"transitions_per_s": None}) for worker in workers)
+        workers = tuple(map(without_rates, workers))
     machine, software = _machine_use(outcome.use), _software(outcome)
+    rate = None if throughput is None else throughput.transitions_per_s
+    hardware = hardware_counts(outcome.hardware, range(len(workers)), rate)
     found, absent = fingerprint(outcome, case)
     return RunRecord(
         run_id=uuid.uuid4().hex,
@@ -72,10 +75,14 @@ def make_record(outcome: RunOutcome, command: Sequence[str]) -> RunRecord:
         workers=workers,
         skipped_nodes={str(skip.node): skip.reason for skip in outcome.site.choice.skipped},
         machine=machine,
+        hardware=hardware,
         software=software,
         fingerprint=found,
         warnings=tuple(doubts(outcome, totals, throughput, workers)),
-        absent=absent | absent_figures(outcome, status, throughput, totals) | absent_facts(machine, software),
+        absent=absent
+        | absent_figures(outcome, status, throughput, totals)
+        | absent_facts(machine, software)
+        | absent_counts(outcome.hardware, hardware, outcome.request.hardware_counters),
         overhead_s=_overhead_s(outcome, workers) if measured else None,
         phases=phases_of(outcome),
     )
@@ -105,6 +112,7 @@ def case_record_of(request: RunRequest, site: Site, shares: tuple[int, ...]) -> 
         timing=request.timing.value,
         numa=request.placement.numa,
         placements=tuple(placement_in_words(placement) for placement in site.choice.placements),
+        threads=request.placement.threads,
     )
 
 
@@ -112,7 +120,6 @@ def _status(outcome: RunOutcome, totals: Totals | None, workers: Sequence[Worker
     if outcome.interrupted_by is not None:
         return Status.INTERRUPTED
     if outcome.failure is not None:
-        threads=request.placement.threads,
         return STATUS_OF.get(outcome.failure.kind, Status.FAILED)
     if totals is not None and not outcome.request.allow_nonfinite:
         seen = sum(worker.nonfinite_seen or 0 for worker in workers)

@@ -7,7 +7,10 @@ from typing import Any
 from envdyno.agent.measure.stationarity import trend
 from envdyno.agent.protocol import FromWorker
 from envdyno.launch.aggregate import WorkerWindow
-from envdyno.launch.run import RunOutcome, worker_seed
+from envdyno.launch.contact_record import contact_samples
+from envdyno.launch.hardware_record import hardware_counts
+from envdyno.launch.run import worker_seed
+from envdyno.launch.run_outcome import RunOutcome
 from envdyno.record.worker import StepTime, Totals, Warmup, WorkerRecord, WorkerUse, WorkSpan
 
 
@@ -61,6 +64,7 @@ def worker_record(
     series = tuple(measured.get("series", ()))
     found = trend(series)
     hashed = ready.get("observation_hash") or {}
+    rate = window.totals.transitions / elapsed_s if window and elapsed_s else None
     return WorkerRecord(
         worker=worker,
         pid=state.process.pid if state else 0,
@@ -76,13 +80,14 @@ def worker_record(
         audit_after=measured.get("audit"),
         totals=window.totals if window else None,
         share=window.totals.transitions / transitions if window and transitions else None,
-        transitions_per_s=window.totals.transitions / elapsed_s if window and elapsed_s else None,
+        transitions_per_s=rate,
         step_time=_step_time(measured),
         series=series,
         trend=found.relative_change if found else None,
         entered_s=_entered_s(window),
         work=_work(measured.get("work")),
-        use=_use(outcome, worker),
+        contacts=contact_samples(outcome, worker),
+        use=_use(outcome, worker, rate),
         observation_hash=hashed.get("value"),
         observation_hash_steps=hashed.get("after_steps"),
         nonfinite_seen=_seen(ready.get("nonfinite_rows"), measured.get("nonfinite_at_end")),
@@ -90,6 +95,15 @@ def worker_record(
         raw_kept=measured.get("raw_kept"),
         exit_status=state.exit_status if state else None,
     )
+
+
+def without_rates(worker: WorkerRecord) -> WorkerRecord:
+    """Return a worker's record without the figures that only a run with a headline has."""
+    use = worker.use
+    if use is not None and use.hardware is not None:
+        counts = use.hardware.model_copy(update={"instructions_per_transition": None})
+        use = use.model_copy(update={"hardware": counts})
+    return worker.model_copy(update={"transitions_per_s": None, "use": use})
 
 
 def _stages(placed: dict[str, Any], told: dict[str, Any]) -> dict[str, float]:
@@ -112,7 +126,7 @@ def _work(span: dict[str, Any] | None) -> WorkSpan | None:
     return WorkSpan(**span) if span else None
 
 
-def _use(outcome: RunOutcome, worker: int) -> WorkerUse | None:
+def _use(outcome: RunOutcome, worker: int, transitions_per_s: float | None) -> WorkerUse | None:
     if outcome.use is None:
         return None
     use = outcome.use.workers[worker]
@@ -126,6 +140,7 @@ def _use(outcome: RunOutcome, worker: int) -> WorkerUse | None:
         voluntary_switches=use.voluntary_switches,
         involuntary_switches=use.involuntary_switches,
         processes=use.processes,
+        hardware=hardware_counts(outcome.hardware, (worker,), transitions_per_s),
     )
 
 

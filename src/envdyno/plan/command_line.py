@@ -13,6 +13,7 @@ from envdyno.agent.placement.request import Smt
 from envdyno.plan.literals import literal
 from envdyno.plan.run_request import RunRequest
 from envdyno.record.case import Mode
+from envdyno.record.hardware import HardwareCounting
 
 
 def run_arguments(request: RunRequest) -> tuple[str, ...]:
@@ -29,15 +30,17 @@ def run_arguments(request: RunRequest) -> tuple[str, ...]:
     arguments += ["--warmup", str(request.warmup_steps), "--actions", request.actions.value]
     arguments += ["--seed", str(request.seed), "--numa", wanted.numa]
     arguments += ["--workers-per-node", str(wanted.workers_per_node)]
-    if wanted.cpus is not None:
     if wanted.threads is not None:
         arguments += ["--threads", str(wanted.threads)]
+    if wanted.cpus is not None:
         arguments += ["--cpus", format_cpulist(wanted.cpus)]
     if wanted.memory is not MemoryPolicy.BIND:
         arguments += ["--mem", wanted.memory.value]
     if wanted.smt is not Smt.ON:
         arguments += ["--smt", wanted.smt.value]
     arguments += ["--foreign-load-limit", repr(request.foreign_load_limit_cores)]
+    if request.hardware_counters is not HardwareCounting.AUTO:
+        arguments += ["--hardware-counters", request.hardware_counters.value]
     flags = {
         "--strict-placement": request.strict_placement,
         "--exclusive": request.exclusive,

@@ -16,6 +16,7 @@ from envdyno.agent.stages import Stage
 from envdyno.agent.workloads.registry import WorkloadError, resolve
 from envdyno.plan.usage_error import UsageError
 from envdyno.record.case import Mode
+from envdyno.record.hardware import HardwareCounting
 
 DEFAULT_WORKLOAD = "go2_joystick_flat/mujoco"
 DEFAULT_NUM_ENVS = 2048
@@ -48,6 +49,7 @@ class RunRequest(BaseModel):
     timing: Timing = Timing.THROUGHPUT
     phase_cpu: bool = False
     probes: tuple[str, ...] = ()
+    hardware_counters: HardwareCounting = HardwareCounting.AUTO
     deadlines_s: dict[Stage, float] = Field(default_factory=dict)
     python: Path = Path(sys.executable)
     """Interpreter of the side under test."""
@@ -96,10 +98,10 @@ def _check_numbers(request: RunRequest) -> None:
         raise UsageError(
             f"--workers-per-node {request.placement.workers_per_node} was asked for; it has to be at least 1."
         )
-    if not request.foreign_load_limit_cores >= 0:
-        raise UsageError(
     if request.placement.threads is not None and request.placement.threads < 1:
         raise UsageError(f"--threads {request.placement.threads} was asked for; it has to be at least 1.")
+    if not request.foreign_load_limit_cores >= 0:
+        raise UsageError(
             f"--foreign-load-limit {request.foreign_load_limit_cores:g} was asked for; "
             "it is a number of cores, 0 or more."
         )

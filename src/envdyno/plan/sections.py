@@ -28,6 +28,7 @@ from envdyno.plan.run_request import (
     DEFAULT_WINDOW_S,
     FOREIGN_LOAD_LIMIT_CORES,
 )
+from envdyno.record.hardware import HardwareCounting
 
 
 class Section(BaseModel):
@@ -140,6 +141,7 @@ class MeasureSection(Section):
     allow_nonfinite: bool = False
     phase_cpu: bool = Field(default=False, description="time phases in CPU time too")
     probes: Texts = ()
+    hardware_counters: Annotated[HardwareCounting, _lenient(HardwareCounting)] = HardwareCounting.AUTO
 
 
 class PlacementSection(Section):
