@@ -36,6 +36,9 @@ def test_it_is_measured(arguments: list[str]) -> None:
     assert record["throughput"]["transitions_per_s"] == pytest.approx(
         record["totals"]["transitions"] / record["throughput"]["elapsed_s"]
     )
+    if record["spec"]["autoreset"] == "none":  # a bare engine
+        assert record["workers"][0]["contacts"]["rows"] == 8
+        assert "workers.contacts" not in record["absent"]
 
 
 @pytest.mark.parametrize("arguments", RUNS, ids=" ".join)

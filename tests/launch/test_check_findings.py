@@ -32,6 +32,7 @@ SEEN: dict[str, Any] = {
     "observation": {"obs.policy": {"shape": [4, 3], "dtype": "float32"}},
     "observation_nonfinite_rows": 0,
     "observation_hash": "abc",
+    "contacts": {"contacts": 9, "rows": 4},
     "children": [],
 }
 
@@ -166,12 +167,19 @@ def test_without_anything_to_compare_determinism_was_not_looked_at() -> None:
 def test_what_is_not_told_is_named_with_the_part_of_the_contract_that_tells_it() -> None:
     silent = sighting(
         {"autoreset": None, "substeps": None, "step_dt_s": None, "observation": {}, "modules_under_test": []},
-        {"episodes": None, "reward_sum": None, "observation": None, "work": {}},
+        {"episodes": None, "reward_sum": None, "observation": None, "work": {}, "contacts": None},
     )
     lacks = lacking(silent)
     assert len(lacks) == 9
     for part in ("spec.autoreset", "spec.substeps", "Tally.episodes", "observation()", "episode_steps"):
         assert any(part in words for words in lacks)
+
+
+def test_physics_whose_contacts_are_not_told_lack_them_and_other_workloads_do_not() -> None:
+    (words,) = lacking(sighting(None, {"contacts": None}))
+    assert "contacts_now()" in words
+    (words,) = lacking(sighting({"substeps": None}, {"contacts": None}))
+    assert "contacts" not in words
 
 
 def test_a_bare_engine_lacks_no_episodes_and_no_rewards() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hand_made_run import measured, outcome
 
 from envdyno.launch.run_record import make_record
-from envdyno.record.worker import WorkerRecord
+from envdyno.record.worker import ContactSamples, WorkerRecord
 
 
 def workers_of(*arguments: Any, **changes: Any) -> tuple[WorkerRecord, ...]:
@@ -47,6 +47,33 @@ def test_cpu_use_is_of_the_cpus_that_the_worker_may_use() -> None:
     first, _ = workers_of(use=hand_made_run.use(2, elapsed_s=2.0, cpu_s=4.0))
     assert first.use is not None
     assert first.use.cpu_percent == pytest.approx(100 * 2.0 / 2.0 / 2)
+
+
+def test_contacts_are_those_of_both_looks() -> None:
+    looks = {"ready_changes": {"contacts": {"contacts": 5, "rows": 4}}}
+    seen = measured(contacts_at_end={"contacts": 7, "rows": 4})
+    record = make_record(outcome([seen, seen], **looks), ("envdyno",))
+    assert all(
+        worker.contacts == ContactSamples(rows=4, after_warmup=5, after_window=7) for worker in record.workers
+    )
+    assert "workers.contacts" not in record.absent
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (None, None),
+        ({"contacts": 5, "rows": 4}, None),
+        ({"contacts": 5, "rows": 4}, {"contacts": 1, "rows": 2}),
+    ],
+)
+def test_contacts_that_were_not_seen_alike_at_both_looks_are_absent_with_a_reason(
+    before: dict[str, int] | None, after: dict[str, int] | None
+) -> None:
+    told = [measured(contacts_at_end={"contacts": 7, "rows": 4}), measured(contacts_at_end=after)]
+    record = make_record(outcome(told, ready_changes={"contacts": before}), ("envdyno",))
+    assert record.workers[1].contacts is None
+    assert "does not tell the contacts" in record.absent["workers.contacts"]
 
 
 def test_rows_that_were_not_finite_are_the_most_that_any_look_found() -> None:
