@@ -111,6 +111,12 @@ FAMILIES = (
     Family("mjlab", ("mjlab==1.6.0",), ("test_mjlab.py",), first=("torch==2.13.0",)),
     Family("brax", ("brax==0.14.2",), ("test_brax.py",), (("brax:fast",),)),
     Family(
+        "playground",
+        ("playground==0.2.0",),
+        ("test_playground.py",),
+        (("playground:CartpoleBalance", "-o", "episode_length=50"),),
+    ),
+    Family(
         "unilab",
         ("unilab[mujoco,motrix]==1.5.2",),
         ("test_unilab.py",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from envdyno.agent.workloads.registration import Naming, Reach, Registration, Tells
 
 _OF_EPISODES = (Tells.RESETS, Tells.EPISODE_LENGTHS, Tells.REWARDS)
-_OF_PHYSICS = (Tells.SUBSTEPS, Tells.SIMULATED_TIME, Tells.UNSTABLE_ROWS, Tells.PHASES)
+_OF_PHYSICS = (Tells.SUBSTEPS, Tells.SIMULATED_TIME, Tells.UNSTABLE_ROWS, Tells.PHASES, Tells.CONTACTS)
 
 
 def _physics(
@@ -142,10 +142,8 @@ ADAPTERS: tuple[Registration, ...] = (
         "pip install 'playground>=0.0.5'",
         (*_OF_EPISODES, Tells.SUBSTEPS, Tells.SIMULATED_TIME),
         "Robots are fetched from the network when they are first used; the dm_control tasks need none.",
-        "Compiling takes minutes on a CPU, for every batch size anew.",
-        factory="brax:build_playground",
+        "Compiling takes a minute or more on a CPU, for every batch size anew; give --deadline build=10m.",
         example="playground:CheetahRun --num-envs 1024",
-        reach=Reach.STAND_IN,
     ),
     _adapter(
         "torchrl",

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from envdyno.agent.measure.step_log import Totals, as_tally
-from envdyno.agent.workloads.brax import build_playground
 from envdyno.agent.workloads.contract import Autoreset
+from envdyno.agent.workloads.playground import build
 from envdyno.agent.workloads.registry import WorkloadError
 
 NUM_ENVS = 3
@@ -76,23 +76,21 @@ def wrapped(monkeypatch: pytest.MonkeyPatch) -> list[WrappedEnv]:
     jax.default_backend = lambda: "cpu"
     jax.waited = waited
     jax.random = SimpleNamespace(PRNGKey=lambda seed: seed, split=lambda key, count: [key] * count)
-    playground, registry, wrapper = (
-        ModuleType(name)
-        for name in ("mujoco_playground", "mujoco_playground.registry", "mujoco_playground.wrapper")
-    )
-    registry.__dict__.update(
+    playground: Any = ModuleType("mujoco_playground")
+    # The package hands these out as attributes; they are no modules that can be imported by these names.
+    playground.registry = SimpleNamespace(
         ALL_ENVS=("CheetahRun", "Go1JoystickFlatTerrain"),
         load=load,
         get_default_config=lambda name: SimpleNamespace(episode_length=7),
     )
-    wrapper.__dict__.update(wrap_for_brax_training=wrap)
-    for stand_in in (jax, playground, registry, wrapper):
+    playground.wrapper = SimpleNamespace(wrap_for_brax_training=wrap)
+    for stand_in in (jax, playground):
         monkeypatch.setitem(sys.modules, stand_in.__name__, stand_in)
     return made
 
 
 def test_counts_are_those_of_the_environment(wrapped: list[WrappedEnv]) -> None:
-    workload = build_playground(NUM_ENVS, 11, "CheetahRun")
+    workload = build(NUM_ENVS, 11, "CheetahRun")
     workload.reset()
     (env,) = wrapped
     (actions,) = workload.make_actions(source="fixed", seed=1, batches=1)
@@ -110,7 +108,7 @@ def test_counts_are_those_of_the_environment(wrapped: list[WrappedEnv]) -> None:
 
 
 def test_the_specification_is_that_of_the_environment(wrapped: list[WrappedEnv]) -> None:
-    spec = build_playground(NUM_ENVS, 0, "CheetahRun", episode_length=9).spec
+    spec = build(NUM_ENVS, 0, "CheetahRun", episode_length=9).spec
     assert (spec.autoreset, spec.substeps, spec.step_dt_s) == (Autoreset.SAME_STEP, 4, 0.02)
     assert spec.episode_limit_steps == wrapped[0].limit == 9
     assert spec.observation["state"].shape == (5,)
@@ -120,7 +118,7 @@ def test_the_specification_is_that_of_the_environment(wrapped: list[WrappedEnv])
 
 @pytest.mark.usefixtures("wrapped")
 def test_each_step_waits_for_the_one_before_the_last_and_an_edge_for_all() -> None:
-    workload = build_playground(NUM_ENVS, 0, "CheetahRun")
+    workload = build(NUM_ENVS, 0, "CheetahRun")
     workload.reset()
     waited = sys.modules["jax"].waited
     (actions,) = workload.make_actions(source="zero", seed=1, batches=1)
@@ -135,6 +133,6 @@ def test_each_step_waits_for_the_one_before_the_last_and_an_edge_for_all() -> No
 @pytest.mark.usefixtures("wrapped")
 def test_what_is_not_there_is_refused_in_a_sentence() -> None:
     with pytest.raises(WorkloadError, match="it has: CheetahRun"):
-        build_playground(NUM_ENVS, 0, "Nowhere")
+        build(NUM_ENVS, 0, "Nowhere")
     with pytest.raises(WorkloadError, match="fetched from the network"):
-        build_playground(NUM_ENVS, 0, "Go1JoystickFlatTerrain")
+        build(NUM_ENVS, 0, "Go1JoystickFlatTerrain")
