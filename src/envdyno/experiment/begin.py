@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from envdyno.experiment.floor_store import read_floors
 from envdyno.experiment.head import check_same, make_head
 from envdyno.experiment.planned_runs import request_of
 from envdyno.experiment.preflight import check_before, machine_notices
+from envdyno.experiment.rooms import variables_that_win
 from envdyno.host.site import survey
 from envdyno.launch.fingerprinting import machine_identity
 from envdyno.launch.session import Session
@@ -33,6 +35,8 @@ class Undertaking:
     runs: Sequence[PlannedRun]
     sides: Mapping[str, PreparedSide]
     session: Session
+    cannot_run: Mapping[str, str] = field(default_factory=dict)
+    """Cases that are known not to be possible here, and why."""
 
 
 def begin(
@@ -73,6 +77,9 @@ def begin(
     checks = check_sides(tuple(sides.values()), plan.allowances)
     preflight = check_before(plan, runs, sides, session, look)
     preflight.notices += tuple(machine_notices(site))
+    preflight.cannot_run |= undertaking.cannot_run
+    if plan.sweep is not None:
+        preflight.notices += tuple(variables_that_win(sides[first.side].child_environ(os.environ)))
     for notice in preflight.notices:
         tell(f"! {notice}")
     head = make_head(

@@ -19,7 +19,7 @@ from envdyno.record.experiment import ExperimentEntry
 from envdyno.record.run_record import RunRecord
 from envdyno.record.status import Status
 
-OUT_OF_TIME = "The time budget was spent before this pair began."
+OUT_OF_TIME = "The time budget was spent before it began."
 
 
 class Ending(str, Enum):
@@ -101,6 +101,8 @@ class Experiment:
     """Cases that are not measured, and why."""
     decided: Callable[[Sequence[RunRecord]], Mapping[str, str]] = lambda _records: {}
     """Asks the judge for which cases further pairs would change nothing, and why."""
+    left_out: Callable[[PlannedRun, Sequence[RunRecord]], str | None] = lambda _run, _records: None
+    """Asked before a run is made: why it is not, by what the earlier ones told."""
     hooks: Hooks = field(default_factory=Hooks)
     history: History = field(default_factory=History)
     clock: Callable[[], float] = time.monotonic
@@ -136,6 +138,8 @@ class Experiment:
             return self.not_measured[run.case]
         if (given_up := self.history.given_up(run)) is not None:
             return given_up
+        if (reason := self.left_out(run, self.history.records)) is not None:
+            return reason
         return decided.get(run.case) if run.need is Need.IF_UNDECIDED else None
 
     def _is_late(self, run: PlannedRun, began: float) -> bool:

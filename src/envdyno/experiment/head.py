@@ -63,7 +63,9 @@ def make_head(
         plan_digest=plan.digest,
         sides=tuple(_side(side, labels[side.name], preflight) for side in sides.values()),
         cases=tuple(cases),
-        orders={case: order_of(runs, plan, case, Timing.THROUGHPUT) for case in cases},
+        orders={}
+        if plan.sweep is not None
+        else {case: order_of(runs, plan, case, Timing.THROUGHPUT) for case in cases},
         planned=tuple(run.id for run in runs),
         misaligned=preflight.misaligned,
         cannot_run=preflight.cannot_run,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import NamedTuple
 
 from envdyno.agent.job import Timing
@@ -35,10 +36,20 @@ class _Streak(NamedTuple):
     side: str
 
 
+class CanaryUnit(Enum):
+    """Which runs a canary is held against."""
+
+    PAIR = "pair"
+    """Those of the same pair."""
+    BLOCK = "block"
+    """Those of the same block of a sweep, which has one run of every case."""
+
+
 @dataclass
 class History:
     """The records of an experiment, and what follows from them."""
 
+    canary_unit: CanaryUnit = CanaryUnit.PAIR
     records: list[RunRecord] = field(default_factory=list)
     settled: set[str] = field(default_factory=set)
     """Ids of planned runs that have their final record."""
@@ -48,9 +59,9 @@ class History:
     _streaks: dict[_Streak, list[RunRecord]] = field(default_factory=lambda: defaultdict(list))
 
     @classmethod
-    def of(cls, records: Iterable[RunRecord]) -> History:
+    def of(cls, records: Iterable[RunRecord], canary_unit: CanaryUnit = CanaryUnit.PAIR) -> History:
         """Take in the records of earlier sessions; those of no experiment are passed over."""
-        history = cls()
+        history = cls(canary_unit)
         for record in records:
             history.add(record)
         return history
@@ -72,7 +83,7 @@ class History:
         self._begun.add(pair)
         if not entry.final:
             return
-        self._canary[pair] = entry.canary_per_s
+        self._canary[self._beside(pair)] = entry.canary_per_s
         streak = self._streaks[_Streak(entry.case, record.case.timing, entry.side)]
         if record.status in FAILED:
             streak.append(record)
@@ -110,8 +121,11 @@ class History:
         return _Pair(run.case, run.timing.value, run.pair) in self._begun
 
     def canary_of_pair(self, run: PlannedRun) -> float | None:
-        """Return the canary's speed beside the pair's latest run; ``None`` where there is none."""
-        return self._canary.get(_Pair(run.case, run.timing.value, run.pair))
+        """Return the canary's speed beside the latest run of the pair or block; ``None`` without one."""
+        return self._canary.get(self._beside(_Pair(run.case, run.timing.value, run.pair)))
+
+    def _beside(self, pair: _Pair) -> _Pair:
+        return pair if self.canary_unit is CanaryUnit.PAIR else pair._replace(case="")
 
     def given_up(self, run: PlannedRun) -> str | None:
         """Return why no more runs of this kind of a case are made; ``None`` as long as they are.

@@ -52,7 +52,7 @@ def plan_of(head: ExperimentRecord) -> ExperimentPlan:
 def judge_experiment(
     head: ExperimentRecord, records: Sequence[RunRecord], gate_section: GateSection | None, *, today: date
 ) -> list[Judgement]:
-    """Judge every side of an experiment against its first one.
+    """Judge every side of an experiment against its first one; a sweep has no other.
 
     Args:
         head: the head of the bundle.
@@ -65,6 +65,8 @@ def judge_experiment(
         BundleError: head and records do not fit together.
     """
     plan = plan_of(head)
+    if plan.sweep is not None:
+        return []
     if len(head.sides) < 2:
         raise BundleError("The bundle does not fit together: an experiment has two sides or more.")
     rule = gate_rule(gate_section or GateSection(allow_dirty=True))

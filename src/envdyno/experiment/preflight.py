@@ -64,7 +64,7 @@ def check_before(
     session: Session,
     begin: Callable[[PlannedRun], None],
 ) -> Preflight:
-    """Build every case on every side once.
+    """Build every case on every side once; of a sweep, whose cases differ in size only, one.
 
     Raises:
         UsageError: no case can be built.
@@ -73,7 +73,8 @@ def check_before(
     """
     found = Preflight()
     origins: dict[str, list[Origin]] = {name: [] for name in sides}
-    for run in first_of_each(runs):
+    looks = first_of_each(runs) if plan.sweep is None else [most_threads(runs)]
+    for run in looks:
         if run.case in found.cannot_run:
             continue
         begin(run)
@@ -84,6 +85,7 @@ def check_before(
             found.cannot_run[run.case] = f"Side {run.side} cannot build it. {error}"
             continue
         found.specs[run.case, run.side] = description.spec
+        found.notices += tuple(_threads_not_taken(run, description.spec))
         found.notices += tuple(
             f"Side {run.side} of {run.case}: {message}" for message in description.memory_short
         )
@@ -91,7 +93,7 @@ def check_before(
         own = [Origin.from_json(body) for body in description.loaded.get("origins", ())]
         require_proof(side, own, tuple(description.spec.get("modules_under_test") or ()))
         origins[run.side] += own
-    cases = dict.fromkeys(run.case for run in runs)
+    cases = dict.fromkeys(run.case for run in looks)
     if len(found.cannot_run) == len(cases):
         raise UsageError(
             "No case can be run. " + " ".join(f"{case}: {why}" for case, why in found.cannot_run.items())
@@ -107,6 +109,20 @@ def first_of_each(runs: Sequence[PlannedRun]) -> list[PlannedRun]:
     for run in runs:
         chosen.setdefault((run.case, run.side), run)
     return list(chosen.values())
+
+
+def most_threads(runs: Sequence[PlannedRun]) -> PlannedRun:
+    """Return the planned run with the most threads, of these the one with the smallest batch."""
+    return min(runs, key=lambda run: (-(run.threads or 0), run.num_envs))
+
+
+def _threads_not_taken(run: PlannedRun, spec: Mapping[str, Any]) -> Iterator[str]:
+    told = spec.get("threads")
+    if run.threads is not None and told is not None and told != run.threads:
+        yield (
+            f"{run.workload} was told to step with {run.threads} threads, and says that it steps with "
+            f"{told}: settings that differ in threads only may do the same."
+        )
 
 
 def machine_notices(site: Site, sample_s: float = LOAD_SAMPLE_S) -> Iterator[str]:

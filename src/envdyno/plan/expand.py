@@ -46,6 +46,10 @@ class PlannedRun:
     timing: Timing
     need: Need
     seed: int
+    workers_per_node: int | None = None
+    """Where it is not the plan's, as in a sweep; so are the next two."""
+    threads: int | None = None
+    window_s: float | None = None
 
 
 def expand(plan: ExperimentPlan, cases: Sequence[Case]) -> tuple[PlannedRun, ...]:
@@ -121,7 +125,7 @@ def _run(plan: ExperimentPlan, index: int, slot: _Slot) -> PlannedRun:
     case = slot.case
     kind = "-attribution" if slot.timing is Timing.ATTRIBUTION else ""
     return PlannedRun(
-        id=f"{_slug(case.name)}-p{slot.pair:03d}-{slot.side}{kind}",
+        id=f"{slug(case.name)}-p{slot.pair:03d}-{slot.side}{kind}",
         index=index,
         case=case.name,
         workload=case.workload,
@@ -136,8 +140,8 @@ def _run(plan: ExperimentPlan, index: int, slot: _Slot) -> PlannedRun:
     )
 
 
-def _slug(name: str) -> str:
-    """Make a file name of a case; a hash keeps names apart that would become equal."""
+def slug(name: str) -> str:
+    """Return a file name made of a case's name; a hash keeps names apart that would become equal."""
     plain = re.sub(r"[^A-Za-z0-9._=-]+", "-", name)[:80].strip("-.")
     digest = hashlib.sha256(name.encode()).hexdigest()[:6]
     return f"{plain}-{digest}"

@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from envdyno.agent.stages import Stage
 from envdyno.plan.plan_error import nearest
 from envdyno.plan.quantities import parse_duration
+from envdyno.plan.run_request import DEFAULT_NUM_ENVS
 from envdyno.plan.sections import (
     ExperimentSection,
     GateSection,
@@ -21,6 +22,7 @@ from envdyno.plan.sections import (
     Section,
 )
 from envdyno.plan.side_section import SideSection, check_side_name
+from envdyno.plan.sweep_section import SweepSection
 from envdyno.sides.comparison import Allowances
 from envdyno.sides.request import OptionValue, SideRequest
 
@@ -57,8 +59,12 @@ def _tolerances(value: Any) -> Any:
     return {name: float(share) for name, share in value.items()}
 
 
+SWEPT_SIDE = "here"
+"""Name of a sweep's one side, where the plan names none."""
+
+
 class ExperimentPlan(Section):
-    """A whole plan."""
+    """A whole plan: of an experiment that compares sides, or of a sweep of one side over settings."""
 
     experiment: ExperimentSection
     sides: dict[str, SideSection]
@@ -74,6 +80,19 @@ class ExperimentPlan(Section):
     tolerances: Annotated[dict[str, float], BeforeValidator(_tolerances)] = Field(default_factory=dict)
     """By fact of the work done, such as ``reward_mean``: the relative difference that is still the same."""
     gate: GateSection | None = None
+    sweep: SweepSection | None = None
+    """With it, the plan asks which settings are best, and has one side."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _usual_sweep(cls, value: Any) -> Any:
+        """Fill in what is usual for a sweep and not for a comparison."""
+        if not isinstance(value, dict) or value.get("sweep") is None:
+            return value
+        experiment = value.get("experiment", {})
+        if isinstance(experiment, dict):
+            value = {**value, "experiment": {"disturbed_repeats": 1, "attribution_pairs": 0, **experiment}}
+        return value if value.get("sides") else {**value, "sides": {SWEPT_SIDE: {}}}
 
     @field_validator("sides")
     @classmethod
@@ -100,7 +119,9 @@ class ExperimentPlan(Section):
 
     @model_validator(mode="after")
     def _fits_together(self) -> ExperimentPlan:
-        if len(self.sides) < 2:
+        if self.sweep is not None:
+            _check_sweep(self)
+        elif len(self.sides) < 2:
             names = ", ".join(self.sides) or "none"
             raise ValueError(
                 f"an experiment compares at least two sides, and has {names}. Add another table "
@@ -141,9 +162,37 @@ class ExperimentPlan(Section):
         body = self.to_json()
         for table, key in _ONLY_LENGTH:
             del body[table][key]
+        if self.sweep is None:
+            # Plans of the time before there were sweeps keep their digest.
+            del body["sweep"]
         # The first side is the one that the others are compared with, so their order counts.
         body["sides"] = list(body["sides"].items())
         return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+
+
+def _check_sweep(plan: ExperimentPlan) -> None:
+    """Refuse what has no meaning in a sweep.
+
+    Raises:
+        ValueError: the plan asks for it.
+    """
+    if len(plan.sides) != 1:
+        raise ValueError(
+            f"a sweep is of one side, and this plan has {', '.join(plan.sides)}. Take [sweep] away to "
+            "compare them, or sweep each by itself."
+        )
+    if plan.gate is not None:
+        raise ValueError("a sweep compares settings, not sides: it has no gate. Take [gate] away.")
+    if plan.axes:
+        raise ValueError("a sweep goes over batch sizes, workers and threads; [axes] is for comparisons.")
+    if plan.experiment.aa or plan.experiment.attribution_pairs:
+        raise ValueError("a sweep has neither an A/A nor attribution pairs; take them out of [experiment].")
+    if "num_envs" in plan.experiment.model_fields_set and plan.experiment.num_envs != (DEFAULT_NUM_ENVS,):
+        raise ValueError("the batch sizes of a sweep stand in sweep.num_envs, not in experiment.num_envs.")
+    if plan.placement.workers_per_node != 1:
+        raise ValueError(
+            "the workers of a sweep stand in sweep.workers_per_node, not in placement.workers_per_node."
+        )
 
 
 def changed_keys(old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = "") -> list[str]:
