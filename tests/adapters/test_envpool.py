@@ -135,6 +135,31 @@ def test_lengths_are_those_that_each_environment_lived_through(interface: str, b
     workload.close()
 
 
+def test_lengths_of_lives_are_those_between_the_elapsed_steps_at_their_ends() -> None:
+    """Atari's ``elapsed_step`` goes on when a life is lost, and begins anew when the game is over."""
+    workload = built("Breakout-v5", episodic_life=True)
+    receive, ends = workload._pool.recv, np.zeros(NUM_ENVS, int)
+    lived, lives, games = 0, 0, 0
+
+    def listening() -> Any:
+        nonlocal lived, lives, games
+        received = receive()
+        info, over = received[4], received[2] | received[3]
+        whose, elapsed = info["env_id"][over], info["elapsed_step"][over]
+        lived += int((elapsed - ends[whose]).sum())
+        lives += len(whose)
+        games += int((info["lives"][over] == 0).sum())
+        ends[whose] = np.where(info["lives"][over] > 0, elapsed, 0)
+        return received
+
+    workload._pool.recv = listening
+    tallies = [workload.step(actions) for actions in actions_of(workload, 250)]
+    assert workload.work()["episode_steps"] == lived
+    assert sum(tally.episodes or 0 for tally in tallies) == lives > 20
+    assert games > 0
+    workload.close()
+
+
 def test_episodes_that_a_reset_cuts_off_have_not_ended() -> None:
     workload = built("CartPole-v1", env_type="dm", max_episode_steps=7)
     for steps in (7, 3):
