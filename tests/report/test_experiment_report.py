@@ -11,6 +11,7 @@ from planned_experiment import ScriptedExecutor, head_of, plan_of, runs_of, stea
 
 from envdyno.experiment.experiment import Experiment
 from envdyno.experiment.judging import judge_experiment
+from envdyno.record.hardware import EventCount, HardwareCounts
 from envdyno.record.run_record import RunRecord
 from envdyno.record.status import Doubt, Warning_
 from envdyno.report.experiment_report import experiment_lines
@@ -248,3 +249,31 @@ def test_of_three_sides_each_is_held_against_the_first() -> None:
         assert f"{one.other} (kind={one.other})" in lines[0]
         assert "one (kind=one)" in lines[0]
         assert "runs: 6 made" in lines
+
+
+def test_what_the_processor_counted_on_both_sides_stands_below_the_case() -> None:
+    made = failing()
+    counted = []
+    for record in made.records:
+        assert record.experiment is not None
+        assert record.throughput is not None
+        per_transition = 50_000 if record.experiment.side == "head" else 40_000
+        count = EventCount(
+            count=round(per_transition * 10 * record.throughput.transitions_per_s), counted_share=1.0
+        )
+        hardware = HardwareCounts(
+            elapsed_s=10.0,
+            instructions=count,
+            cycles=None,
+            cache_references=None,
+            cache_misses=None,
+            branch_misses=None,
+            instructions_per_cycle=None,
+            instructions_per_transition=float(per_transition),
+        )
+        counted.append(record.model_copy(update={"hardware": hardware}))
+    shown = text(made._replace(records=tuple(counted)), width=160)
+    assert "hardware counters, user space base head change [95 %]" in shown
+    assert "instructions a transition 40,000 → 50,000 +25.0 % [+25.0 %, +25.0 %]" in shown
+    assert "cycles a transition" not in shown
+    assert "hardware" not in text(made)

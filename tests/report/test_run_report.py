@@ -45,6 +45,22 @@ def test_the_report_of_a_run_says_what_was_measured_and_on_what() -> None:
     ]
 
 
+def test_what_the_processor_counted_is_one_line_and_without_counters_there_is_none() -> None:
+    lines = report_lines(record_of(hardware=hand_made_run.counted(2)))
+    assert (
+        "  2 M instructions/transition     2.00 a cycle, 10.0 % cache misses, counted 80 % of the time"
+        in lines
+    )
+    assert "instruction" not in text_of(record_of())
+
+
+@pytest.mark.parametrize("missing", ["cycles", "cache_misses", "cache_references"])
+def test_of_what_was_counted_only_what_is_known_is_shown(missing: str) -> None:
+    shown = text_of(record_of(hardware=hand_made_run.counted(2, {missing: "no counter was free"})))
+    assert "2 M instructions/transition" in shown
+    assert ("a cycle" in shown, "cache misses" in shown) == (missing != "cycles", "cache" not in missing)
+
+
 def test_steps_far_below_a_millisecond_keep_their_digits() -> None:
     told = measured()
     told["step_time"] = {**told["step_time"], "p50_ms": 0.000966}

@@ -11,6 +11,7 @@ from envdyno.judge.decision import decide
 from envdyno.judge.estimate import RatioEstimate, estimate_ratio, known_noise
 from envdyno.judge.evidence import Metric, Side
 from envdyno.judge.gate_rule import GateException, GateRule
+from envdyno.judge.hardware_change import HardwareChange, hardware_changes
 from envdyno.judge.looks import LookSchedule
 from envdyno.judge.noise_floor import NoiseFloor
 from envdyno.judge.pairing import PairSet, pairs_of
@@ -63,6 +64,8 @@ class CaseVerdict:
     next_look_at: int | None = None
     """Where pairs may still be added: the number of pairs at which to judge again."""
     work: WorkComparison
+    hardware: tuple[HardwareChange, ...] = ()
+    """What the processor counted on both sides: context, no part of the verdict."""
     alarms: tuple[Alarm, ...] = ()
 
 
@@ -107,6 +110,7 @@ def verdict_of(
         more_pairs=_advice(judged, rule) if judged and undecided else None,
         next_look_at=_next_look(case, outcome, schedule),
         work=case.work,
+        hardware=hardware_changes(case.pairs),
         alarms=_alarms(case, estimate, outcome, rule, exception),
     )
 

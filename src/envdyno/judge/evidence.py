@@ -117,6 +117,8 @@ class RunSample:
     phases_ms: Mapping[str, float] | None = None
     """Wall time per vector step by phase path, such as ``env_step/physics``; attribution runs only."""
     phases_cpu_ms: Mapping[str, float] | None = None
+    hardware: Mapping[str, float] | None = None
+    """What the processor counted, per transition and per cycle; see :mod:`envdyno.judge.hardware_change`."""
     work: Mapping[str, WorkValue] | None = None
     """Facts about the work done, see :mod:`envdyno.judge.work`."""
     reason: str | None = None

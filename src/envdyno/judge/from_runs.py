@@ -15,7 +15,8 @@ from envdyno.judge.evidence import (
     SideEvidence,
     WorkValue,
 )
-from envdyno.judge.from_records import MACHINE_FIELDS, machine_key, plain, seconds, work_facts
+from envdyno.judge.from_records import MACHINE_FIELDS, machine_key, seconds
+from envdyno.judge.work_facts import plain, work_facts
 from envdyno.record.run_record import RunRecord
 
 SOFTWARE_FIELDS = ("python", "packages")

@@ -12,6 +12,7 @@ from envdyno.judge.verdicts import Verdict
 from envdyno.record.experiment import ExperimentRecord
 from envdyno.record.run_record import RunRecord
 from envdyno.report.experiment_runs import phase_calls, run_doubts, runs_line, uninstrumented
+from envdyno.report.hardware_changes import hardware_change_lines
 from envdyno.report.phase_changes import phase_change_lines
 from envdyno.report.sentences import finished, wrapped
 from envdyno.report.verdict_table import resolution_text, verdict_table
@@ -53,6 +54,8 @@ def experiment_lines(
         for found in attributions:
             if found.case == case.case:
                 lines += ["", *phase_change_lines(found, sides, phase_calls(own, case.case, sides), width)]
+        if counted := hardware_change_lines(case.hardware, sides):
+            lines += ["", case.case, *counted]
     notes = [*_notes(head, report, own), *(f"! {notice}" for notice in head.notices)]
     return [*lines, "", *(line for note in notes for line in wrapped(note, width))]
 

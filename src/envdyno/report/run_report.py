@@ -7,6 +7,7 @@ from typing import Any
 
 from envdyno.agent.placement.cpulist import format_cpulist
 from envdyno.record.case import Mode
+from envdyno.record.hardware import HardwareCounts
 from envdyno.record.run_record import RunRecord, Throughput
 from envdyno.record.status import Status
 from envdyno.record.worker import Totals, WorkerRecord
@@ -67,12 +68,24 @@ def headline_lines(record: RunRecord, found: Throughput, totals: Totals) -> Iter
         f"{_rate(found.vector_steps_per_s)} vector steps/s",
         "" if resets is None else f"{resets:,.2f} resets a vector step",
     )
+    if (hardware := record.hardware) is not None and hardware.instructions_per_transition is not None:
+        yield _pair(
+            f"{_scaled(hardware.instructions_per_transition)} instructions/transition", _counted(hardware)
+        )
     if record.case.mode is Mode.LATENCY:
         yield from _latency(record.workers)
 
 
 def _rate(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:,.3g}"
+
+
+def _scaled(value: float) -> str:
+    """Return a number with three digits and a unit prefix."""
+    for factor, prefix in ((1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if value >= 0.9995 * factor:  # 999.6 k would be written 1e+03 k
+            return f"{value / factor:.3g}{prefix}"
+    return f"{value:.3g}"
 
 
 def _milliseconds(value: float) -> str:
@@ -92,6 +105,21 @@ def _substeps(record: RunRecord, found: Throughput) -> str:
         )
     if found.real_time_factor is not None:
         parts.append(f"{_rate(found.real_time_factor)} × real time")
+    return ", ".join(parts)
+
+
+def _counted(found: HardwareCounts) -> str:
+    """Return what else the processor counted, and how well."""
+    parts = []
+    if found.instructions_per_cycle is not None:
+        parts.append(f"{found.instructions_per_cycle:.2f} a cycle")
+    misses, references = found.cache_misses, found.cache_references
+    if misses is not None and references is not None and references.count:
+        parts.append(f"{100 * misses.count / references.count:.1f} % cache misses")
+    events = (found.instructions, found.cycles, misses, references)
+    least = min(event.counted_share for event in events if event is not None)
+    if least < 1:
+        parts.append(f"counted {100 * least:.0f} % of the time")
     return ", ".join(parts)
 
 
