@@ -3,7 +3,8 @@
     python unilab_assets.py FOLDER
 
 Every mesh of these robots is only seen: inertias are written out and what collides are primitives, so that a
-small tetrahedron in place of each mesh gives the same physics.
+small tetrahedron in place of each mesh gives the same physics. The clip that motion tracking follows is a
+synthetic one.
 """
 
 from __future__ import annotations
@@ -14,10 +15,14 @@ import struct
 import sys
 from pathlib import Path
 
+from unilab_motion import make_motion
+
 CORNERS = ((0.0, 0.0, 0.0), (0.01, 0.0, 0.0), (0.0, 0.01, 0.0), (0.0, 0.0, 0.01))
 FACES = ((0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3))
 MARKERS = ("robots/g1/assets/head_link.STL", "robots/go2/assets/base_0.obj", "robots/g1/textures/floor.png")
 """Files by whose presence UniLab decides that nothing has to be fetched."""
+CLIP = "motions/g1/dance1_subject2_part.npz"
+"""The clip that the published configurations of G1 motion tracking name."""
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de"
     "0000000c49444154789c63606060000000040001f61738550000000049454e44ae426082"
@@ -51,6 +56,7 @@ def make_assets(package: Path, folder: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists():
             path.write_bytes(tetrahedron(path.suffix))
+    make_motion(folder / "robots" / "g1" / "scene_flat.xml", folder / CLIP)
 
 
 if __name__ == "__main__":

@@ -25,12 +25,11 @@ from envdyno.agent.workloads.contract import (
 )
 from envdyno.agent.workloads.options import truth, whole
 from envdyno.agent.workloads.registry import WorkloadError
+from envdyno.agent.workloads.unilab_assets import WorkingFolder
+from envdyno.agent.workloads.unilab_layout import FRAMEWORK, installed_layout
 from envdyno.agent.workloads.unilab_replay import ReplayWriter
-from envdyno.agent.workloads.unilab_setup import FRAMEWORK, Case, WorkingFolder, compose, make_env
+from envdyno.agent.workloads.unilab_setup import Case, collector_threads, compose, make_env
 from envdyno.agent.workloads.vector_env import space_spec
-
-COLLECTOR_THREADS = 4
-"""UniLab's collector gives PyTorch a sixteenth of the CPUs, at least 1 and at most this many threads."""
 
 
 class UniLabWorkload:
@@ -113,9 +112,9 @@ def _is_numpy(array: Any) -> bool:
 
 def import_framework(**_options: object) -> None:
     """Import UniLab and what its configuration needs."""
-    FRAMEWORK.load()
     FRAMEWORK.load("torch")
     FRAMEWORK.load("hydra")
+    installed_layout()
 
 
 def build(
@@ -139,7 +138,8 @@ def build(
         context: tells the CPUs, and whether phases are timed.
         replay: whether transitions are written into UniLab's replay buffer.
         replay_steps: vector steps that the buffer holds.
-        torch_threads: PyTorch's threads; by UniLab's own rule when not given.
+        torch_threads: PyTorch's threads; by UniLab's configuration when not given, which takes a sixteenth of
+            the CPUs, at least 1 and at most 4.
         assets: folder laid out as ``unilab/assets``, with meshes and motion clips.
         overrides: Hydra overrides, one text or several.
 
@@ -147,20 +147,20 @@ def build(
         WorkloadError: the case, an override or an asset is not there.
     """
     case = Case.parse(target)
-    package = FRAMEWORK.load()
-    threads = max(1, min(COLLECTOR_THREADS, len(context.cpus) // 16))
     if torch_threads is not None:
-        threads = whole("unilab", "torch_threads", torch_threads)
-    _seed(seed, threads)
+        whole("unilab", "torch_threads", torch_threads)
+    package, layout = FRAMEWORK.load(), installed_layout()
     config = compose(case, num_envs, seed, overrides.split() if isinstance(overrides, str) else overrides)
+    threads = collector_threads(layout, config, len(context.cpus), torch_threads)
+    _seed(seed)
     folder = WorkingFolder(_folder_of(package), assets)
     try:
         with compile_turn():
-            env = make_env(case, config, num_envs, folder)
+            env = make_env(layout, case, config, num_envs, folder)
         spec = _spec(env, case, threads, num_envs)
         writer = None
         if truth("unilab", "replay", replay):
-            writer = ReplayWriter(env, num_envs, whole("unilab", "replay_steps", replay_steps, 2))
+            writer = ReplayWriter(layout, env, num_envs, whole("unilab", "replay_steps", replay_steps, 2))
     except BaseException:
         folder.close()
         raise
@@ -178,13 +178,11 @@ def _folder_of(package: Any) -> Any:
     return Path(package.__file__).parent
 
 
-def _seed(seed: int, threads: int) -> None:
+def _seed(seed: int) -> None:
     import numpy as np
 
-    torch = FRAMEWORK.load("torch")
     np.random.seed(seed % 2**32)
-    torch.manual_seed(seed)
-    torch.set_num_threads(threads)
+    FRAMEWORK.load("torch").manual_seed(seed)
 
 
 def _spec(env: Any, case: Case, torch_threads: int, num_envs: int) -> WorkloadSpec:

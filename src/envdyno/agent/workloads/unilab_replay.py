@@ -6,33 +6,34 @@ batch is committed right after it was written.
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from envdyno.agent.measure.phases import phase
-from envdyno.agent.workloads.unilab_setup import FRAMEWORK
+from envdyno.agent.workloads.unilab_layout import FRAMEWORK, Layout
 
 
 class ReplayWriter:
-    """One replay buffer for one environment, of either generation."""
+    """One replay buffer for one environment, of any generation."""
 
-    def __init__(self, env: Any, num_envs: int, replay_steps: int) -> None:
+    def __init__(self, layout: Layout, env: Any, num_envs: int, replay_steps: int) -> None:
         """Make the buffer, and remember the observation that the next action answers."""
-        sizes = env.obs_groups_spec
-        tensors = hasattr(env.state.reward, "detach")
-        runtime = "unilab.rl.runtime.ipc.replay_buffer" if tensors else "uni_rl.ipc.replay_buffer"
-        more = {"require_completion_receipt": False} if tensors else {}
+        sizes, buffer = env.obs_groups_spec, layout.replay_buffer
+        more = {}
+        if "require_completion_receipt" in inspect.signature(buffer).parameters:
+            more["require_completion_receipt"] = False  # of asynchronous backends, which need a GPU
         self._torch = FRAMEWORK.load("torch")
-        self._buffer = FRAMEWORK.load(runtime).ReplayBuffer(
+        self._buffer = buffer(
             capacity=num_envs * replay_steps,
             obs_dim=int(sizes["obs"]),
             action_dim=int(env.action_space.shape[-1]),
-            critic_dim=int(sizes.get("critic", 0)),
+            critic_dim=int(sizes.get("critic", sizes["obs"])),
             device="cpu",
             ingress_slot_rows=num_envs,
             **more,
         )
         self._add = getattr(self._buffer, "add_batch", None) or self._buffer.add
-        self._masks_timeouts = tensors
+        self._timeouts = layout.timeouts
         self._extract, self._replay = phase("transition_extract"), phase("replay")
         self._before = self._observations(env.state.obs)
 
@@ -40,10 +41,10 @@ class ReplayWriter:
         return array if hasattr(array, "detach") else self._torch.from_numpy(array)
 
     def _observations(self, groups: Any) -> tuple[Any, Any]:
-        """Return copies of both groups: these are buffers that a later step overwrites."""
+        """Return both groups, not copied: an observation stays as it is until the step after the next."""
         policy = self._tensor(groups["obs"])
         critic = self._tensor(groups["critic"]) if "critic" in groups else policy
-        return policy.clone(), critic.clone()
+        return policy, critic
 
     def write(self, actions: Any, state: Any) -> None:
         """Write what one vector step made."""
@@ -52,7 +53,7 @@ class ReplayWriter:
             after = self._observations(state.obs)
             terminated, truncated = self._tensor(state.terminated), self._tensor(state.truncated)
             ended = terminated | truncated
-            timeouts = truncated & ~terminated if self._masks_timeouts else truncated
+            timeouts = self._timeouts(terminated, truncated)
             final = state.final_observation
             terminal = (None, None) if final is None else self._observations(final)
             rewards = self._tensor(state.reward).to(float32).ravel()
