@@ -19,4 +19,4 @@ def test_an_empty_cache_is_cleaned_without_complaint(
 
 def test_a_time_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["clean", "--unused-for", "soon"]) == 2
-    assert "'soon' is no time span" in capsys.readouterr().err
+    assert "'soon' is no length of time" in capsys.readouterr().err

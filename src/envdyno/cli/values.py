@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import re
 from typing import Any
 
 import click
@@ -11,38 +9,20 @@ import click
 from envdyno.agent.placement.cpulist import parse_cpulist
 from envdyno.agent.stages import Stage
 from envdyno.plan.literals import parse_literal
-
-UNITS_S = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+from envdyno.plan.quantities import parse_duration
 
 
 class Duration(click.ParamType[float]):
-    """A time span such as 10s, 500ms, 2m or 1h; a bare number is seconds."""
+    """A length of time such as 10s, 500ms, 2m or 1h30m; a bare number is seconds."""
 
     name = "duration"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Return seconds."""
-        if isinstance(value, (int, float)):
-            return float(value)
         try:
             return parse_duration(value)
         except ValueError as error:
             self.fail(str(error), param, ctx)
-
-
-def parse_duration(text: str) -> float:
-    """Return the seconds of a time span.
-
-    Raises:
-        ValueError: it is no number with one of the units.
-    """
-    match = re.fullmatch(r"\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*(ms|s|min|m|h|)\s*", text, re.ASCII)
-    if match is None:
-        raise ValueError(f"{text!r} is no time span; write for example 10s, 500ms or 2m.")
-    seconds = float(match[1]) * UNITS_S[match[2] or "s"]
-    if not math.isfinite(seconds):
-        raise ValueError(f"{text!r} is no finite time span.")
-    return seconds
 
 
 def parse_pairs(texts: tuple[str, ...]) -> dict[str, Any]:

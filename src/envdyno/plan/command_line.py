@@ -61,5 +61,5 @@ def run_arguments(request: RunRequest) -> tuple[str, ...]:
 
 
 def seconds_text(seconds: float) -> str:
-    """Return a time span with all its digits and without an exponent."""
+    """Return a length of time with all its digits and without an exponent."""
     return f"{Decimal(repr(seconds)):f}s"

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from envdyno.agent.stages import Stage
 from envdyno.plan.plan_error import nearest
-from envdyno.plan.quantities import parse_duration
+from envdyno.plan.quantities import parse_positive_duration
 from envdyno.plan.run_request import DEFAULT_NUM_ENVS
 from envdyno.plan.sections import (
     ExperimentSection,
@@ -39,7 +39,7 @@ def _deadlines(value: Any) -> Any:
         if name not in stages:
             hint = nearest(str(name), stages)
             raise ValueError(f"`{name}` is not a stage of a run.{hint} Stages: {', '.join(stages)}.")
-    return {Stage(name): parse_duration(one) for name, one in value.items()}
+    return {Stage(name): parse_positive_duration(one) for name, one in value.items()}
 
 
 def _axes(value: Any) -> Any:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import re
+import sys
 from typing import NamedTuple
 
-_PARTS = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(h|ms|min|m|s)?", re.IGNORECASE)
-_SECONDS = {"h": 3600.0, "min": 60.0, "m": 60.0, "s": 1.0, "ms": 1e-3}
+_NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
+_DURATION = re.compile(
+    r"\s*" + r"\s*".join(rf"(?:({_NUMBER})\s*{unit})?" for unit in ("h", "m(?:in)?", "s", "ms")) + r"\s*",
+    re.IGNORECASE | re.ASCII,
+)
+_UNITS_S = (3600.0, 60.0, 1.0, 1e-3)
 FEWEST_PAIRS = 3
 """With fewer, no interval can be given that deserves the name."""
 USUAL_PAIRS = 6
@@ -26,26 +32,45 @@ class PairRange(NamedTuple):
 def parse_duration(value: object) -> float:
     """Read a duration: a number of seconds, or text such as ``20m``, ``1h30m``, ``90s``, ``500ms``.
 
+    Units may stand together from the largest to the smallest, each once; ``m`` and ``min`` are minutes.
+
+    Returns:
+        Seconds, 0 or more.
+
     Raises:
-        ValueError: it is neither, or not longer than nothing.
+        ValueError: it is neither, or negative, or not finite.
     """
+    seconds: int | float
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        seconds = float(value)
+        seconds = value
     else:
-        seconds = _read_duration(str(value).strip())
-    if not 0 < seconds < float("inf"):
+        seconds = _read_duration(str(value))
+    # The largest float: a whole number may be larger still.
+    if not 0 <= seconds <= sys.float_info.max:
         raise ValueError(f"{value!r} is no length of time; write seconds, or e.g. 90s, 20m, 1h30m.")
+    return float(seconds)
+
+
+def parse_positive_duration(value: object) -> float:
+    """Read a duration that has to be longer than nothing.
+
+    Raises:
+        ValueError: as :func:`parse_duration`, or it is 0.
+    """
+    seconds = parse_duration(value)
+    if seconds == 0:
+        raise ValueError(f"{value!r} is no length of time; write more than 0 seconds, e.g. 90s, 20m, 1h30m.")
     return seconds
 
 
 def _read_duration(text: str) -> float:
-    total, position = 0.0, 0
-    for part in _PARTS.finditer(text):
-        if part.start() != position:
-            return 0.0
-        total += float(part.group(1)) * _SECONDS[(part.group(2) or "s").lower()]
-        position = part.end()
-    return total if position == len(text) else 0.0
+    """Return the seconds of a text; NaN where it is none."""
+    if re.fullmatch(rf"\s*{_NUMBER}\s*", text, re.ASCII):
+        return float(text)
+    found = _DURATION.fullmatch(text)
+    if found is None or not any(found.groups()):
+        return math.nan
+    return sum(float(part) * unit for part, unit in zip(found.groups(), _UNITS_S, strict=True) if part)
 
 
 def format_duration(seconds: float) -> str:

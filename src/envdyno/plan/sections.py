@@ -21,7 +21,7 @@ from envdyno.agent.measure.actions import ActionSource
 from envdyno.agent.placement.cpulist import parse_cpulist
 from envdyno.agent.placement.placement import MemoryPolicy
 from envdyno.agent.placement.request import Smt, parse_numa
-from envdyno.plan.quantities import USUAL_PAIRS, PairRange, parse_duration, parse_pairs
+from envdyno.plan.quantities import USUAL_PAIRS, PairRange, parse_pairs, parse_positive_duration
 from envdyno.plan.run_request import (
     DEFAULT_NUM_ENVS,
     DEFAULT_WARMUP_STEPS,
@@ -51,7 +51,7 @@ def _numbers(value: Any) -> Any:
 
 Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
 Numbers = Annotated[tuple[int, ...], BeforeValidator(_numbers)]
-Seconds = Annotated[float, BeforeValidator(parse_duration)]
+Seconds = Annotated[float, BeforeValidator(parse_positive_duration)]
 Pairs = Annotated[PairRange, BeforeValidator(parse_pairs), PlainSerializer(str)]
 
 
