@@ -165,10 +165,11 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0)
     wanted = parser.parse_args()
     from envdyno.agent.placement.request import Request
-    from envdyno.host.quiet import busy_cores
+    from envdyno.host.load import sample_load
     from envdyno.host.site import survey
 
-    print(f"load before: {busy_cores(survey(Request()).chosen_cpus):.2f} cores busy with other work")
+    busy = sample_load().busy_cores(survey(Request()).chosen_cpus)
+    print(f"load before: {busy:.2f} cores busy with other work")
     help_time(wanted.pairs)
     loop_cost(wanted.pairs)
     start_skew(wanted.pairs)

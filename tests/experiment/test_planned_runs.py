@@ -16,11 +16,15 @@ from planned_experiment import head_of, plan_of, runs_of
 from envdyno.experiment import planned_runs
 from envdyno.experiment.planned_runs import PlannedRuns
 from envdyno.experiment.side_watch import SideWatch
+from envdyno.host.load import Load
+from envdyno.host.procfs import MachineUse
 from envdyno.launch.failure import Interrupted
 from envdyno.plan.experiment import ExperimentPlan
 from envdyno.plan.usage_error import UsageError
 from envdyno.record.status import Status
 from envdyno.sides.problems import SideError, SideProblem
+
+BUSY = Load(1.0, MachineUse({0: 0.0}, None), MachineUse({0: 2.0}, None))
 
 
 class Workbench:
@@ -166,14 +170,14 @@ def test_a_busy_machine_is_waited_for_and_then_measured_all_the_same(monkeypatch
     bench = Workbench(monkeypatch, plan_of(wait_idle="1s"))
     now = itertools.count()
     monkeypatch.setattr("envdyno.experiment.planned_runs.time.monotonic", lambda: 0.4 * next(now))
-    monkeypatch.setattr(planned_runs, "busy_cores", lambda _: 2.0)
+    monkeypatch.setattr(planned_runs, "sample_load", lambda: BUSY)
     assert bench.make().record.status is Status.OK
 
 
 def test_a_ctrl_c_while_waiting_for_a_quiet_machine_ends_the_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     bench = Workbench(monkeypatch, plan_of(wait_idle="10h"))
     bench.interrupts.arrived.append(2)
-    monkeypatch.setattr(planned_runs, "busy_cores", lambda _: 2.0)
+    monkeypatch.setattr(planned_runs, "sample_load", lambda: BUSY)
     with pytest.raises(Interrupted):
         bench.make()
     assert bench.executed == []

@@ -10,7 +10,7 @@ import pytest
 from fake_clock import FakeClock
 
 from envdyno.agent.placement.placement import MemoryPolicy
-from envdyno.host import disturbance
+from envdyno.host import disturbance, load
 from envdyno.host.disturbance import Disturbance, disturbances
 from envdyno.host.procfs import MachineUse
 from envdyno.host.site import Site
@@ -29,7 +29,7 @@ def look(monkeypatch: pytest.MonkeyPatch, fake_clock: FakeClock, tmp_path: Path)
             steal = None if stolen is None else {0: stolen * fake_clock.s()}
             return MachineUse({0: busy * fake_clock.s(), 1: 0.0, 99: 7 * fake_clock.s()}, steal)
 
-        monkeypatch.setattr(disturbance, "machine_use", use)
+        monkeypatch.setattr(load, "machine_use", use)
         monkeypatch.setattr(disturbance, "throttled_us", lambda: 2_500_000)
         monkeypatch.setattr(time, "monotonic", fake_clock.s)
         monkeypatch.setattr(time, "sleep", lambda seconds: fake_clock.sleep(seconds + late))

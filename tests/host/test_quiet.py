@@ -7,9 +7,9 @@ import hand_made_run
 import pytest
 from fake_clock import FakeClock
 
-from envdyno.host import quiet
+from envdyno.host import load as load_module
 from envdyno.host.procfs import MachineUse
-from envdyno.host.quiet import busy_cores, check_exclusive, wait_until_idle
+from envdyno.host.quiet import check_exclusive, wait_until_idle
 from envdyno.plan.usage_error import UsageError
 
 Load = Callable[[Callable[[float], float]], None]
@@ -31,25 +31,9 @@ def load(monkeypatch: pytest.MonkeyPatch, fake_clock: FakeClock) -> Load:
 
         monkeypatch.setattr(time, "sleep", sleep)
         monkeypatch.setattr(time, "monotonic", fake_clock.s)
-        monkeypatch.setattr(quiet, "machine_use", read)
-        monkeypatch.setattr(busy_cores, "__defaults__", (quiet.SAMPLE_S, read))
+        monkeypatch.setattr(load_module, "machine_use", read)
 
     return set_load
-
-
-def test_busy_cores_are_seconds_of_cpu_time_a_second_on_the_cpus_asked_for(load: Load) -> None:
-    load(lambda now: 0.75)
-    assert busy_cores((0, 1)) == pytest.approx(0.75)
-    assert busy_cores((0,)) == 0
-    assert busy_cores(iter((1, 9))) == pytest.approx(1.75)
-
-
-def test_a_sample_that_took_longer_than_asked_is_divided_by_its_real_length(
-    monkeypatch: pytest.MonkeyPatch, fake_clock: FakeClock
-) -> None:
-    monkeypatch.setattr(time, "sleep", lambda seconds: fake_clock.sleep(10 * seconds))
-    monkeypatch.setattr(time, "monotonic", fake_clock.s)
-    assert busy_cores((0,), 1.0, lambda: MachineUse({0: fake_clock.s()}, None)) == pytest.approx(1.0)
 
 
 def test_exclusive_use_is_refused_beside_other_work_and_names_it(load: Load) -> None:

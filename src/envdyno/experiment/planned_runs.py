@@ -13,7 +13,7 @@ from envdyno.experiment.canary import canary_per_s
 from envdyno.experiment.experiment import Made
 from envdyno.experiment.side_watch import SideWatch
 from envdyno.experiment.unmade import invalid_for_its_side, unmade_record
-from envdyno.host.quiet import busy_cores
+from envdyno.host.load import sample_load
 from envdyno.host.site import Site, survey
 from envdyno.launch.failure import Interrupted
 from envdyno.launch.measure import prepare
@@ -111,7 +111,7 @@ class PlannedRuns:
         if patience_s is None:
             return
         deadline = time.monotonic() + patience_s
-        while busy_cores(site.chosen_cpus) > limit_cores and time.monotonic() < deadline:
+        while sample_load().busy_cores(site.chosen_cpus) > limit_cores and time.monotonic() < deadline:
             if self.session.interrupts.arrived:
                 raise Interrupted(self.session.interrupts.arrived[-1])
 

@@ -116,7 +116,7 @@ def use_between(before: Sample, after: Sample, chosen: Iterable[int]) -> Use:
         chosen_busy_s=chosen_busy,
         foreign_cores_machine=(machine_busy - cpu_s - control) / elapsed,
         foreign_cores_chosen=(chosen_busy - cpu_s - control_on_chosen) / elapsed,
-        steal_s=_steal(before.machine, after.machine),
+        steal_s=after.machine.stolen_since(before.machine),
         pressure_us={
             name: _less(value, before.pressure_us[name]) for name, value in after.pressure_us.items()
         },
@@ -138,9 +138,3 @@ def _worker_use(before: TreeUse, after: TreeUse) -> WorkerUse:
 
 def _less(after: int | None, before: int | None) -> int | None:
     return None if after is None or before is None else after - before
-
-
-def _steal(before: MachineUse, after: MachineUse) -> float | None:
-    if before.steal_s is None or after.steal_s is None:
-        return None
-    return sum(after.steal_s.values()) - sum(before.steal_s.values())

@@ -5,18 +5,16 @@ Nothing is changed; that is for whoever owns the machine.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from envdyno.agent.placement.placement import MemoryPolicy
+from envdyno.host.load import SAMPLE_S, sample_load
 from envdyno.host.machine import REGISTRY, Absent
-from envdyno.host.procfs import machine_use, throttled_us
-from envdyno.host.quiet import SAMPLE_S
+from envdyno.host.procfs import throttled_us
 from envdyno.host.site import Site
-
-LOAD_LIMIT_CORES = 0.1
+from envdyno.plan.run_request import FOREIGN_LOAD_LIMIT_CORES
 
 
 @dataclass(frozen=True)
@@ -87,24 +85,20 @@ def _quota(site: Site) -> Iterator[Disturbance]:
 
 
 def _load(site: Site, sample_s: float) -> Iterator[Disturbance]:
-    began = time.monotonic()
-    before = machine_use()
-    time.sleep(sample_s)
-    after = machine_use()
-    elapsed_s = time.monotonic() - began  # on a loaded machine far more than was asked for
+    load = sample_load(sample_s)
     chosen = site.chosen_cpus
-    busy = (after.busy_on(chosen) - before.busy_on(chosen)) / elapsed_s
+    busy = load.busy_cores(chosen)
     yield Disturbance(
         "load on the chosen CPUs",
-        f"{busy:.2f} of {len(chosen)} cores over {elapsed_s:.1f} s",
-        "Other work runs: wait for it to end, or use --wait-idle." * (busy > LOAD_LIMIT_CORES),
+        f"{busy:.2f} of {len(chosen)} cores over {load.elapsed_s:.1f} s",
+        "Other work runs: wait for it to end, or use --wait-idle." * (busy > FOREIGN_LOAD_LIMIT_CORES),
     )
-    if before.steal_s is None or after.steal_s is None:
+    stolen = load.stolen_cores
+    if stolen is None:
         yield Disturbance("steal", "not told by this kernel")
         return
-    steal = (sum(after.steal_s.values()) - sum(before.steal_s.values())) / elapsed_s
     yield Disturbance(
         "steal",
-        f"{steal:.2f} cores over {elapsed_s:.1f} s",
-        "The hypervisor gives CPU time to others: compare only figures taken side by side." * (steal > 0.05),
+        f"{stolen:.2f} cores over {load.elapsed_s:.1f} s",
+        "The hypervisor gives CPU time to others: compare only figures taken side by side." * (stolen > 0.05),
     )

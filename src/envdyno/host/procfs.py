@@ -137,6 +137,12 @@ class MachineUse:
         """Return the busy seconds on some of the CPUs."""
         return sum(self.busy_s.get(cpu, 0.0) for cpu in cpus)
 
+    def stolen_since(self, earlier: MachineUse) -> float | None:
+        """Return the seconds stolen since then over all CPUs; ``None`` where the kernel does not tell."""
+        if self.steal_s is None or earlier.steal_s is None:
+            return None
+        return sum(self.steal_s.values()) - sum(earlier.steal_s.values())
+
 
 def machine_use() -> MachineUse:
     """Return the CPU time that the kernel has accounted so far, guests included, idle and steal not.

@@ -3,25 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from envdyno.agent.placement.cpulist import format_cpulist
-from envdyno.host.procfs import MachineUse, machine_use
+from envdyno.host.load import sample_load
 from envdyno.host.site import Site
 from envdyno.plan.usage_error import UsageError
-
-SAMPLE_S = 1.0
-
-
-def busy_cores(
-    cpus: Iterable[int], seconds: float = SAMPLE_S, read: Callable[[], MachineUse] = machine_use
-) -> float:
-    """Return how many of ``cpus`` were busy on average over the next ``seconds``."""
-    chosen = list(cpus)
-    began = time.monotonic()
-    before = read().busy_on(chosen)
-    time.sleep(seconds)
-    return (read().busy_on(chosen) - before) / (time.monotonic() - began)
 
 
 def check_exclusive(site: Site, limit_cores: float) -> None:
@@ -30,7 +17,7 @@ def check_exclusive(site: Site, limit_cores: float) -> None:
     Raises:
         UsageError: more than ``limit_cores`` of them are busy.
     """
-    busy = busy_cores(site.chosen_cpus)
+    busy = sample_load().busy_cores(site.chosen_cpus)
     if busy > limit_cores:
         raise UsageError(
             f"--exclusive was asked for, and {busy:.2f} cores of the chosen CPUs "
@@ -47,7 +34,7 @@ def wait_until_idle(cpus: Iterable[int], limit_cores: float, patience_s: float) 
     """
     chosen = list(cpus)
     deadline = time.monotonic() + patience_s
-    while (busy := busy_cores(chosen)) > limit_cores:
+    while (busy := sample_load().busy_cores(chosen)) > limit_cores:
         if time.monotonic() >= deadline:
             raise UsageError(
                 f"The chosen CPUs ({format_cpulist(tuple(chosen))}) were still busy with {busy:.2f} cores of "
