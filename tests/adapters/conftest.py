@@ -23,6 +23,7 @@ NEEDS = {
     "test_torchrl.py": "torchrl",
     "test_pufferlib.py": "pufferlib",
     "test_brax.py": "brax",
+    "test_playground.py": "mujoco_playground",
 }
 """What each file of tests needs to be importable."""
 
