@@ -3,43 +3,25 @@
 from __future__ import annotations
 
 import json
-import re
-import shutil
 import struct
-import subprocess
 import zlib
 from collections.abc import Callable
-from html import unescape
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("vl_convert", reason="needs the extra envdyno[report]")
 
+import browser
+from browser import CHROMIUM, MISSING, SCHEMES, told_by, with_script
 from made_bundles import SCENARIOS
 
 from envdyno.cli.main import run_command
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium")
-FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--hide-scrollbars",
-    "--enable-logging=stderr",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
-)
-SCHEMES = {
-    "dark": "--blink-settings=preferredColorScheme=0",
-    "light": "--blink-settings=preferredColorScheme=1",
-}
-PROBE = """<script>
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=MISSING)
+Browse = Callable[..., tuple[str, str]]
+PROBE = """
 const heads = [...document.querySelectorAll("#cases-0 th")];
 const rows = () => [...document.querySelectorAll("#cases-0 tbody tr")];
 const ratios = () => rows().map((row) => Number(row.cells[2].dataset.value));
@@ -48,25 +30,14 @@ heads[2].click(); const up = ratios(); heads[2].click(); const down = ratios();
 const boxes = [...document.querySelectorAll("svg.figure")].map((one) => {
   const box = one.getBBox(); return [box.width, box.height, one.querySelectorAll("path, line, text").length];
 });
-document.documentElement.dataset.found = JSON.stringify({ before, up, down, boxes,
-  wide: document.documentElement.scrollWidth > window.innerWidth });
-</script>"""
+document.documentElement.dataset.found = JSON.stringify({ before, up, down, boxes });
+"""
 
 
 @pytest.fixture
-def browse(tmp_path: Path) -> Callable[..., tuple[str, str]]:
-    """Open a file; return the DOM afterwards and what the browser logged."""
-
-    def run(page: Path, *flags: str) -> tuple[str, str]:
-        assert CHROMIUM is not None
-        profile = f"--user-data-dir={tmp_path / 'profile'}"
-        done = subprocess.run(
-            [CHROMIUM, *FLAGS, profile, *flags, page.as_uri()], capture_output=True, text=True, timeout=120
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout, done.stderr
-
-    return run
+def browse(tmp_path: Path) -> Browse:
+    """Open a file in a fresh profile; return the DOM afterwards and what the browser logged."""
+    return partial(browser.browse, profile=tmp_path / "profile")
 
 
 @pytest.fixture
@@ -78,16 +49,14 @@ def page(tmp_path: Path) -> Path:
     return target
 
 
-def test_the_console_stays_empty_and_nothing_is_asked_for(
-    page: Path, browse: Callable[..., tuple[str, str]]
-) -> None:
+def test_the_console_stays_empty_and_nothing_is_asked_for(page: Path, browse: Browse) -> None:
     dom, log = browse(page, "--dump-dom")
     assert "CONSOLE" not in log
     assert "Refused" not in log
     assert dom.count('<svg class="figure"') == dom.count("<figure")
 
 
-def test_a_request_would_have_been_seen(page: Path, browse: Callable[..., tuple[str, str]]) -> None:
+def test_a_request_would_have_been_seen(page: Path, browse: Browse) -> None:
     text = page.read_text(encoding="utf-8")
     page.write_text(
         text.replace("</main>", '<img src="https://envdyno.invalid/x.png"></main>'), encoding="utf-8"
@@ -96,32 +65,20 @@ def test_a_request_would_have_been_seen(page: Path, browse: Callable[..., tuple[
     assert "CONSOLE" in log
 
 
-def test_every_figure_is_drawn_and_tables_sort(page: Path, browse: Callable[..., tuple[str, str]]) -> None:
-    text = re.sub(r"<meta http-equiv[^>]*>", "", page.read_text(encoding="utf-8"))
-    page.write_text(text.replace("</body>", f"{PROBE}</body>"), encoding="utf-8")
+def test_every_figure_is_drawn_and_tables_sort(page: Path, browse: Browse) -> None:
+    with_script(page, PROBE)
     dom, log = browse(page, "--dump-dom")
-    found = re.search(r'data-found="([^"]*)"', dom)
+    found = told_by(dom)
     assert found is not None, log
-    facts = json.loads(unescape(found.group(1)))
+    facts = json.loads(found)
     assert len(facts["boxes"]) == 11
     assert all(width > 100 and height > 30 and marks > 10 for width, height, marks in facts["boxes"])
     assert facts["up"] == sorted(facts["before"])
     assert facts["down"] == sorted(facts["before"], reverse=True)
 
 
-def test_a_phone_need_not_scroll_the_page_sideways(
-    page: Path, browse: Callable[..., tuple[str, str]]
-) -> None:
-    text = re.sub(r"<meta http-equiv[^>]*>", "", page.read_text(encoding="utf-8"))
-    page.write_text(text.replace("</body>", f"{PROBE}</body>"), encoding="utf-8")
-    dom, _ = browse(page, "--dump-dom", "--window-size=500,900")
-    assert "&quot;wide&quot;:false" in dom
-
-
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_the_page_follows_the_colour_scheme(
-    scheme: str, page: Path, browse: Callable[..., tuple[str, str]], tmp_path: Path
-) -> None:
+def test_the_page_follows_the_colour_scheme(scheme: str, page: Path, browse: Browse, tmp_path: Path) -> None:
     picture = tmp_path / "picture.png"
     browse(page, f"--screenshot={picture}", "--window-size=800,600", SCHEMES[scheme])
     corner = first_pixel(picture.read_bytes())

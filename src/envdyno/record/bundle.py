@@ -46,7 +46,9 @@ def fitting_together(name: object) -> Iterator[None]:
     """
     try:
         yield
-    except (AttributeError, IndexError, KeyError, TypeError) as error:
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        if isinstance(error, ValueError) and type(error) is not ValueError:
+            raise  # a refusal of ours, which is a sentence already
         raise BundleError(f"{name} does not fit together: {error!r}.") from error
 
 

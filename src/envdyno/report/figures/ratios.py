@@ -9,6 +9,8 @@ from envdyno.record.printable import printable
 from envdyno.report.figures.style import GATE, INK, MUTED, WIDTH, Spec, axis, figure
 
 ROW_PX = 24
+NAME_PX = 0.85 * WIDTH
+"""Of a name above its row; fonts of readers are wider than the one it is measured with here."""
 MAX_CASES = 60
 NARROWEST, WIDEST = 1 / 3, 3.0
 
@@ -56,7 +58,7 @@ def ratio_figure(cases: Sequence[CaseVerdict], *, judged: bool) -> Spec | None:
             "encoding": {"x": {"field": "ratio", **x}, "y": y},
         },
         {
-            "mark": {"type": "text", "align": "left", "dy": -9, "x": 0, "limit": WIDTH, "color": MUTED},
+            "mark": {"type": "text", "align": "left", "dy": -9, "x": 0, "limit": NAME_PX, "color": MUTED},
             "encoding": {"text": {"field": "case"}, "y": y},
         },
         {

@@ -152,8 +152,8 @@ def _figures(record: RunRecord) -> tuple[Cell, ...]:
     load = record.machine.foreign_cores_chosen if record.machine else None
     doubts = " ".join(warning.code.value for warning in record.warnings)
     return (
-        text(record.case.timing),
-        text(record.status.value),
+        text(record.case.timing)._replace(kind="short"),
+        text(record.status.value)._replace(kind="short"),
         number(UNKNOWN if rate is None else rate_text(rate), rate),
         number(UNKNOWN if cpu is None else rate_text(cpu), cpu),
         number(UNKNOWN if load is None else f"{load:.2f}", load),
