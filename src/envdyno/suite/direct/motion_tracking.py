@@ -5,50 +5,44 @@ from __future__ import annotations
 import numpy as np
 
 from envdyno.suite.arrays import BoolArray, FloatArray, RowArray
+from envdyno.suite.direct.environment import DirectEnvironment
 from envdyno.suite.engines.contract import Engine
-from envdyno.suite.environment import SuiteEnvironment
 from envdyno.suite.motions.reference import load_motion
 from envdyno.suite.rotations import (
     angle_squared,
     conjugate,
     heading,
     multiply,
-    projected_gravity,
     rotate_inverse,
     two_axes,
 )
 from envdyno.suite.streams import Streams
-from envdyno.suite.tasks.joint_limits import soft_limits
 from envdyno.suite.tasks.motion_tracking import MotionTrackingTask
 from envdyno.suite.tasks.start_sampler import StartSampler
 from envdyno.suite.tasks.start_states import draw_states_about
 
 
-class DirectMotionTrackingEnvironment(SuiteEnvironment):
+class DirectMotionTrackingEnvironment(DirectEnvironment):
     """Computes a :class:`~envdyno.suite.tasks.motion_tracking.MotionTrackingTask`."""
-
-    runtime = "direct"
 
     def __init__(self, task: MotionTrackingTask, engine: Engine, num_envs: int, streams: Streams) -> None:
         """Load the motion, allocate the buffers and start every episode."""
-        super().__init__(task.size, engine, num_envs, streams)
+        super().__init__(
+            task.size,
+            engine,
+            num_envs,
+            streams,
+            action_scale=task.action_scale,
+            soft_limit=task.soft_limit,
+            noise_width=_noise_widths(task),
+        )
         self.task = task
         self.motion = load_motion(task.size.robot, task.size.step_s, engine)
         self.starts = StartSampler(task.start, self.motion.frames)
-        joints, bodies = self.num_joints, len(task.size.readout.bodies)
-        self._default_pose = np.asarray(task.size.robot.default_pose, np.float32)
-        self._action_scale = np.asarray(task.action_scale, np.float32)
-        self._limits = soft_limits(engine.joint_range, task.soft_limit)
+        bodies = len(task.size.readout.bodies)
         self._ends = np.asarray(task.bodies.ends)
-        self._noise_width = _noise_widths(task)
 
         self.frame = np.zeros(num_envs, np.int32)
-        self.action = np.zeros((num_envs, joints), np.float32)
-        self._last_action = np.zeros((num_envs, joints), np.float32)
-        self._targets = np.zeros((num_envs, joints), np.float32)
-        self._last_joint_velocity = np.zeros((num_envs, joints), np.float32)
-        self._gravity = np.zeros((num_envs, 3), np.float32)
-        self._linear_velocity = np.zeros((num_envs, 3), np.float32)
         self._reference_position = np.zeros((num_envs, bodies, 3), np.float32)
         self._reference_quaternion = np.zeros((num_envs, bodies, 4), np.float32)
         self._reference_velocity = np.zeros((num_envs, bodies, 3), np.float32)
@@ -56,30 +50,11 @@ class DirectMotionTrackingEnvironment(SuiteEnvironment):
         self._moved_quaternion = np.zeros((num_envs, bodies, 4), np.float32)
         self._anchor_drop = np.zeros(num_envs, np.float32)
         self._body_scratch = np.zeros((num_envs, bodies, 3), np.float32)
-        self._joint_scratch = np.zeros((num_envs, joints), np.float32)
-        self._noise = np.zeros((num_envs, task.size.policy_size), np.float32)
-        self._term = np.zeros(num_envs, np.float32)
         self.start()
-
-    def apply_action(self, actions: FloatArray) -> None:
-        """Turn actions into joint targets about the default pose."""
-        self._last_action, self.action = self.action, self._last_action
-        np.clip(actions, -1.0, 1.0, out=self.action)
-        np.multiply(self.action, self._action_scale, out=self._targets)
-        self._targets += self._default_pose
-        self._last_joint_velocity[:] = self.engine.qvel[:, 6:]
-
-    def simulate(self) -> None:
-        """One dispatch for all substeps."""
-        self.engine.step(self._targets)
 
     def refresh(self) -> None:
         """Gravity and base velocity in base axes, and the reference moved to the robot."""
-        engine = self.engine
-        if engine.diverged.any():
-            self.action[engine.diverged] = 0.0  # what made the row diverge must not live on in observations
-        rotate_inverse(engine.qpos[:, 3:7], engine.qvel[:, :3], out=self._linear_velocity)
-        projected_gravity(engine.qpos[:, 3:7], out=self._gravity)
+        super().refresh()
         np.take(self.motion.body_position, self.frame, axis=0, out=self._reference_position, mode="clip")
         np.take(self.motion.body_quaternion, self.frame, axis=0, out=self._reference_quaternion, mode="clip")
         self._move_reference()
@@ -124,10 +99,6 @@ class DirectMotionTrackingEnvironment(SuiteEnvironment):
         self._reward_joints(out)
         out *= np.float32(self.size.step_s)
 
-    def _add(self, out: FloatArray, weight: float, term: FloatArray) -> None:
-        np.multiply(term, np.float32(weight), out=self._term)
-        out += self._term
-
     def _track(self, out: FloatArray, weight: float, deviation: float, squared_error: FloatArray) -> None:
         np.multiply(squared_error, np.float32(-1.0 / deviation**2), out=self._term)
         np.exp(self._term, out=self._term)
@@ -161,17 +132,10 @@ class DirectMotionTrackingEnvironment(SuiteEnvironment):
         self._track(out, weights.body_angular_velocity, deviations.body_angular_velocity, squared)
 
     def _reward_joints(self, out: FloatArray) -> None:
-        weights, scratch = self.task.weights, self._joint_scratch
-        np.subtract(self.action, self._last_action, out=scratch)
-        self._add(out, weights.action_rate, np.einsum("ij,ij->i", scratch, scratch))
-        np.subtract(self.engine.qvel[:, 6:], self._last_joint_velocity, out=scratch)
-        scratch *= np.float32(1.0 / self.size.step_s)
-        self._add(out, weights.joint_acceleration, np.einsum("ij,ij->i", scratch, scratch))
-        angles = self.engine.qpos[:, 7:]
-        np.clip(angles, *self._limits, out=scratch)
-        np.subtract(angles, scratch, out=scratch)
-        np.abs(scratch, out=scratch)
-        self._add(out, weights.joint_limits, np.einsum("ij->i", scratch))
+        weights = self.task.weights
+        self._add(out, weights.action_rate, self._action_rate())
+        self._add(out, weights.joint_acceleration, self._joint_acceleration())
+        self._add(out, weights.joint_limits, self._beyond_limits())
 
     def advance_commands(self) -> None:
         """Note failures, and move the reference on by one frame."""
@@ -179,27 +143,11 @@ class DirectMotionTrackingEnvironment(SuiteEnvironment):
         self.frame += 1
         self.frame %= self.motion.frames
 
-    def observe(self, policy: FloatArray, critic: FloatArray) -> None:
-        """Clean observation into the critic's, noise added for the policy's."""
-        self._write_clean(slice(None), critic)
-        self.streams["noise"].random(out=self._noise, dtype=np.float32)
-        self._add_noise(critic, self._noise, policy)
-
-    def observe_rows(self, rows: RowArray, policy: FloatArray, critic: FloatArray) -> None:
-        """Observe the rows that were just reset."""
-        clean = np.empty((len(rows), self.size.critic_size), np.float32)
-        noisy = np.empty((len(rows), self.size.policy_size), np.float32)
-        self._write_clean(rows, clean)
-        self._add_noise(clean, self.streams["noise"].random(noisy.shape, dtype=np.float32), noisy)
-        critic[rows], policy[rows] = clean, noisy
-
-    def _add_noise(self, clean: FloatArray, unit: FloatArray, out: FloatArray) -> None:
+    def _add_noise(self, clean: FloatArray, noise: FloatArray, out: FloatArray) -> None:
         """Take the policy's part of the clean observation: all but the bodies and gravity."""
-        unit -= np.float32(0.5)
-        unit *= self._noise_width
         commanded, bodies = 2 * self.num_joints + 9, 9 * len(self.size.readout.bodies)
-        np.add(clean[:, :commanded], unit[:, :commanded], out=out[:, :commanded])
-        np.add(clean[:, commanded + bodies : -3], unit[:, commanded:], out=out[:, commanded:])
+        np.add(clean[:, :commanded], noise[:, :commanded], out=out[:, :commanded])
+        np.add(clean[:, commanded + bodies : -3], noise[:, commanded:], out=out[:, commanded:])
 
     def _write_clean(self, rows: RowArray | slice, out: FloatArray) -> None:
         engine, joints = self.engine, self.num_joints
@@ -239,10 +187,7 @@ class DirectMotionTrackingEnvironment(SuiteEnvironment):
         qpos, qvel = draw_states_about(
             self.motion.qpos[frame], self.motion.qvel[frame], self.task.resets, self._limits, self.streams
         )
-        self.engine.write_state(rows, qpos, qvel, derive=True)
-        self._gravity[rows] = projected_gravity(qpos[:, 3:7])
-        self._linear_velocity[rows] = rotate_inverse(qpos[:, 3:7], qvel[:, :3])
-        self.action[rows] = 0.0
+        self._begin_rows(rows, qpos, qvel, derive=True)
         self.frame[rows] = (frame + 1) % self.motion.frames
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from envdyno.suite.arrays import BoolArray, FloatArray, RowArray
+from envdyno.suite.direct.environment import DirectEnvironment
 from envdyno.suite.engines.contract import Engine
-from envdyno.suite.environment import SuiteEnvironment
-from envdyno.suite.rotations import projected_gravity, rotate_inverse
 from envdyno.suite.streams import Streams
 from envdyno.suite.tasks.events import draw_pushes
-from envdyno.suite.tasks.joint_limits import soft_limits
 from envdyno.suite.tasks.start_states import draw_start_states
 from envdyno.suite.tasks.velocity import VelocityTask
 from envdyno.suite.tasks.velocity_command import draw_commands
@@ -18,51 +16,39 @@ from envdyno.suite.tasks.velocity_command import draw_commands
 _TWO_PI = np.float32(2.0 * np.pi)
 
 
-class DirectVelocityEnvironment(SuiteEnvironment):
+class DirectVelocityEnvironment(DirectEnvironment):
     """Computes a :class:`~envdyno.suite.tasks.velocity.VelocityTask`."""
-
-    runtime = "direct"
 
     def __init__(self, task: VelocityTask, engine: Engine, num_envs: int, streams: Streams) -> None:
         """Allocate the buffers and start every episode."""
-        super().__init__(task.size, engine, num_envs, streams)
+        super().__init__(
+            task.size,
+            engine,
+            num_envs,
+            streams,
+            action_scale=task.size.robot.action_scale,
+            soft_limit=task.reward_parameters.soft_limit,
+            noise_width=_noise_widths(task),
+        )
         self.task = task
-        joints, robot, feet = self.num_joints, task.size.robot, len(task.size.robot.feet)
-        self._default_pose = np.asarray(robot.default_pose, np.float32)
-        self._action_scale = np.asarray(robot.action_scale, np.float32)
+        feet = len(task.size.robot.feet)
         self._pose_columns = 7 + np.asarray(task.reward_parameters.pose_joints)
         self._pose = self._default_pose[np.asarray(task.reward_parameters.pose_joints)]
         self._foot_phases = np.asarray(task.gait.foot_phases, np.float32)
         self._clock_phases = np.asarray(task.gait.clock_phases, np.float32)
-        self._soft_low, self._soft_high = soft_limits(engine.joint_range, task.reward_parameters.soft_limit)
-        self._noise_width = _noise_widths(task)
 
-        self.action = np.zeros((num_envs, joints), np.float32)
         self.command = np.zeros((num_envs, 3), np.float32)
         self.phase = np.zeros(num_envs, np.float32)
-        self._last_action = np.zeros((num_envs, joints), np.float32)
-        self._targets = np.zeros((num_envs, joints), np.float32)
-        self._last_joint_velocity = np.zeros((num_envs, joints), np.float32)
         self._command_steps = np.zeros(num_envs, np.int32)
         self._push_steps = np.zeros(num_envs, np.int32)
         self._air_time = np.zeros((num_envs, feet), np.float32)
-
-        self._gravity = np.zeros((num_envs, 3), np.float32)
-        self._linear_velocity = np.zeros((num_envs, 3), np.float32)
         self._contact = np.zeros((num_envs, feet), bool)
         self._moving = np.zeros(num_envs, bool)
-        self._noise = np.zeros((num_envs, task.size.policy_size), np.float32)
-        self._joint_scratch = np.zeros((num_envs, joints), np.float32)
-        self._term = np.zeros(num_envs, np.float32)
         self.start()
 
     def apply_action(self, actions: FloatArray) -> None:
         """Turn actions into joint targets about the default pose; push where a push is due."""
-        self._last_action, self.action = self.action, self._last_action
-        np.clip(actions, -1.0, 1.0, out=self.action)
-        np.multiply(self.action, self._action_scale, out=self._targets)
-        self._targets += self._default_pose
-        self._last_joint_velocity[:] = self.engine.qvel[:, 6:]
+        super().apply_action(actions)
         self._push_steps -= 1
         due = np.flatnonzero(self._push_steps <= 0)
         if due.size:
@@ -70,18 +56,10 @@ class DirectVelocityEnvironment(SuiteEnvironment):
             self.engine.push(due, velocity)
             self._push_steps[due] = steps
 
-    def simulate(self) -> None:
-        """One dispatch for all substeps."""
-        self.engine.step(self._targets)
-
     def refresh(self) -> None:
         """Base velocity and gravity in base axes, contacts."""
-        engine = self.engine
-        if engine.diverged.any():
-            self.action[engine.diverged] = 0.0  # what made the row diverge must not live on in observations
-        rotate_inverse(engine.qpos[:, 3:7], engine.qvel[:, :3], out=self._linear_velocity)
-        projected_gravity(engine.qpos[:, 3:7], out=self._gravity)
-        np.greater(engine.foot_force, self.task.reward_parameters.contact_force, out=self._contact)
+        super().refresh()
+        np.greater(self.engine.foot_force, self.task.reward_parameters.contact_force, out=self._contact)
 
     def terminate(self, terminated: BoolArray, truncated: BoolArray) -> None:
         """Tilted too far, or too low."""
@@ -102,10 +80,6 @@ class DirectVelocityEnvironment(SuiteEnvironment):
         self._add(out, self.task.weights.termination, self.terminated)
         out *= np.float32(self.size.step_s)
 
-    def _add(self, out: FloatArray, weight: float, term: FloatArray | BoolArray) -> None:
-        np.multiply(term, np.float32(weight), out=self._term)
-        out += self._term
-
     def _reward_tracking(self, out: FloatArray) -> None:
         weights = self.task.weights
         scale = np.float32(-1.0 / self.task.reward_parameters.tracking_variance)
@@ -125,17 +99,10 @@ class DirectVelocityEnvironment(SuiteEnvironment):
         self._add(out, weights.base_height, np.square(height))
 
     def _reward_joints(self, out: FloatArray) -> None:
-        weights, scratch = self.task.weights, self._joint_scratch
-        np.subtract(self.engine.qvel[:, 6:], self._last_joint_velocity, out=scratch)
-        scratch *= np.float32(1.0 / self.size.step_s)
-        self._add(out, weights.joint_acceleration, np.einsum("ij,ij->i", scratch, scratch))
-        np.subtract(self.action, self._last_action, out=scratch)
-        self._add(out, weights.action_rate, np.einsum("ij,ij->i", scratch, scratch))
-        angles = self.engine.qpos[:, 7:]
-        np.clip(angles, self._soft_low, self._soft_high, out=scratch)
-        np.subtract(angles, scratch, out=scratch)
-        np.abs(scratch, out=scratch)
-        self._add(out, weights.joint_limits, np.einsum("ij->i", scratch))
+        weights = self.task.weights
+        self._add(out, weights.joint_acceleration, self._joint_acceleration())
+        self._add(out, weights.action_rate, self._action_rate())
+        self._add(out, weights.joint_limits, self._beyond_limits())
         pose = self.engine.qpos[:, self._pose_columns]
         pose -= self._pose
         self._add(out, weights.pose, np.einsum("ij,ij->i", pose, pose))
@@ -173,24 +140,8 @@ class DirectVelocityEnvironment(SuiteEnvironment):
         drawn = draw_commands(self.task.commands, self.streams["command"], len(rows))
         self.command[rows], self._command_steps[rows] = drawn
 
-    def observe(self, policy: FloatArray, critic: FloatArray) -> None:
-        """Clean observation into the critic's, noise added for the policy's."""
-        self._write_clean(slice(None), critic)
-        self.streams["noise"].random(out=self._noise, dtype=np.float32)
-        self._add_noise(critic, self._noise, policy)
-
-    def observe_rows(self, rows: RowArray, policy: FloatArray, critic: FloatArray) -> None:
-        """Observe the rows that were just reset."""
-        clean = np.empty((len(rows), self.size.critic_size), np.float32)
-        noisy = np.empty((len(rows), self.size.policy_size), np.float32)
-        self._write_clean(rows, clean)
-        self._add_noise(clean, self.streams["noise"].random(noisy.shape, dtype=np.float32), noisy)
-        critic[rows], policy[rows] = clean, noisy
-
-    def _add_noise(self, clean: FloatArray, unit: FloatArray, out: FloatArray) -> None:
-        unit -= np.float32(0.5)
-        unit *= self._noise_width
-        np.add(clean[:, : self.size.policy_size], unit, out=out)
+    def _add_noise(self, clean: FloatArray, noise: FloatArray, out: FloatArray) -> None:
+        np.add(clean[:, : self.size.policy_size], noise, out=out)
 
     def _write_clean(self, rows: RowArray | slice, out: FloatArray) -> None:
         engine, scales, joints = self.engine, self.task.scales, self.num_joints
@@ -214,10 +165,7 @@ class DirectVelocityEnvironment(SuiteEnvironment):
     def reset_rows(self, rows: RowArray) -> None:
         """Stand the robot up somewhere, and forget the episode."""
         qpos, qvel = draw_start_states(self.size.robot, self.task.resets, self.streams, len(rows))
-        self.engine.write_state(rows, qpos, qvel, derive=False)
-        self._gravity[rows] = projected_gravity(qpos[:, 3:7])
-        self._linear_velocity[rows] = rotate_inverse(qpos[:, 3:7], qvel[:, :3])
-        self.action[rows] = 0.0
+        self._begin_rows(rows, qpos, qvel, derive=False)
         self._air_time[rows] = 0.0
         self.phase[rows] = self.streams["gait_phase"].random(len(rows), dtype=np.float32)
         low, high = self.task.pushes.interval_steps
