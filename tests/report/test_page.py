@@ -148,8 +148,10 @@ def next_material(path: Path):
 
 def test_the_knee_is_the_smallest_batch_near_the_best() -> None:
     (sweep,) = sweeps_of(SCENARIOS["sweep"]().records)
-    assert [point.num_envs for point in sweep.points] == [512, 1024, 2048, 4096, 8192]
-    assert sweep.knee.num_envs == 4096
+    (curve,) = sweep.curves
+    assert [point.num_envs for point in curve.points] == [512, 1024, 2048, 4096, 8192]
+    assert curve.knee.num_envs == 4096
+    assert "at 4,096" in sweep.caption
 
 
 def test_many_cases_keep_the_page_below_its_limit_and_name_what_is_left_out() -> None:

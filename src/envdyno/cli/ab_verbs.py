@@ -13,6 +13,7 @@ from envdyno.cli.ab_output import AbOutput
 from envdyno.cli.ab_progress import ExperimentProgress
 from envdyno.cli.exit_code import ExitCode
 from envdyno.cli.judged import show_judgements
+from envdyno.cli.sweep_plan import refuse_sweep
 from envdyno.experiment.begin import Undertaking, begin
 from envdyno.experiment.experiment import Ending, Experiment, Hooks, Limits
 from envdyno.experiment.floor_store import keep_floors
@@ -62,7 +63,7 @@ class AbCommand:
 
 def run_experiment(command: AbCommand) -> int:
     """Run an experiment to its verdict; return the exit code."""
-    loaded = command.plan()
+    loaded = refuse_sweep(command.plan())
     plan = loaded.plan
     own_python = any(side.python or side.asks_for_packages for side in plan.sides.values())
     cases = cases_of(plan, catalogue(), Unknown.KEEP if own_python else Unknown.REFUSE)

@@ -89,7 +89,7 @@ def _evidence(path: Path, side: str | None) -> ExperimentEvidence:
         UsageError: there is no such side, or no record.
     """
     with fitting_together(path), bundle_at(path) as bundle:
-        if bundle is not None and bundle.has_experiment():
+        if bundle is not None and bundle.has_experiment() and not bundle.experiment().plan.get("sweep"):
             return _experiment_evidence(bundle, path, side)
         records = list(read_journal(path) if bundle is None else bundle.records())
         if not records:

@@ -33,6 +33,11 @@ def judge_again(
             )
         head = bundle.experiment()
         records = list(bundle.records())
+    if plan_of(head).sweep is not None:
+        raise BundleError(
+            f"{source} is a sweep, which compares settings and has no gate. `envdyno show {source}` tells "
+            "which are the best."
+        )
     section = _section(head, min_ratio, rule, plan_file, allow_dirty)
     width = shutil.get_terminal_size((100, 24)).columns
     with fitting_together(source):

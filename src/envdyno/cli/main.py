@@ -18,6 +18,7 @@ from envdyno.cli.exit_code import ExitCode
 VERBS: dict[str, tuple[str, str]] = {
     "run": ("envdyno.cli.run:run", "Measure how fast this machine steps a workload."),
     "ab": ("envdyno.cli.ab:ab", "Compare two sides: is one slower, by how much, in which phase?"),
+    "sweep": ("envdyno.cli.sweep:sweep", "Which batch size, workers and threads are best here?"),
     "gate": ("envdyno.cli.gate:gate", "Judge a bundle again, without measuring."),
     "compare": ("envdyno.cli.compare:compare", "Compare two bundles, or files of other tools; unpaired."),
     "show": ("envdyno.cli.show:show", "Show a bundle or a record in the terminal."),

@@ -9,6 +9,7 @@ import click
 
 from envdyno.agent.stages import Stage
 from envdyno.cli.console import stdout_line
+from envdyno.cli.sweep_verbs import show_sweep
 from envdyno.experiment.side_labels import side_labels
 from envdyno.launch.deadlines import Deadlines
 from envdyno.plan.cases import Unknown, cases_of, catalogue, unmatched_exceptions
@@ -25,6 +26,9 @@ from envdyno.sides.prepared import PreparedSide
 def show_plan(loaded: LoadedPlan) -> None:
     """Print the plan: sides, cases, runs in order, deadlines, estimated time."""
     plan = loaded.plan
+    if plan.sweep is not None:
+        show_sweep(loaded)
+        return
     own_python = any(side.python or side.asks_for_packages for side in plan.sides.values())
     cases = cases_of(plan, catalogue(), Unknown.KEEP if own_python else Unknown.REFUSE)
     runs = expand(plan, cases)

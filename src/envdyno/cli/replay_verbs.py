@@ -16,6 +16,7 @@ from envdyno.cli.ab_verbs import AbCommand, run_experiment
 from envdyno.cli.compare_verbs import compare_files
 from envdyno.cli.console import stdout_line
 from envdyno.cli.exit_code import ExitCode
+from envdyno.cli.sweep_verbs import SweepCommand, run_sweep
 from envdyno.experiment.material import Material, reading
 from envdyno.plan.flags import PlanFlags
 from envdyno.plan.read_plan import LoadedPlan, plan_from_tables
@@ -81,6 +82,8 @@ def _replay_experiment(head: ExperimentRecord, replay: Replay, target: Path) -> 
     directory = replay.directory or (recorded if recorded.is_dir() else Path.cwd())
     loaded = plan_from_tables(pinned_plan(head), PlanFlags(), directory, str(replay.source))
     _ask(replay, list(_what_runs(loaded)))
+    if loaded.plan.sweep is not None:
+        return run_sweep(SweepCommand(loaded, target, None, as_json=False, quiet=replay.quiet))
     command = PlannedCommand(
         flags=PlanFlags(),
         plan_file=None,

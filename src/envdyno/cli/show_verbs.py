@@ -10,6 +10,7 @@ from envdyno.cli.exit_code import ExitCode
 from envdyno.experiment.material import Material, opened
 from envdyno.report.show_experiment import show_experiment
 from envdyno.report.show_runs import show_runs
+from envdyno.report.sweep_report import sweep_answer, sweep_answer_lines
 
 WIDTH = 80
 """Where the output is no terminal."""
@@ -28,6 +29,9 @@ def material_lines(material: Material, width: int) -> list[str]:
     """Return an experiment, each side against the base, or runs of none."""
     if material.head is None:
         return show_runs(material.records, width)
+    answer = sweep_answer(material)
+    if answer is not None:
+        return sweep_answer_lines(material.head, answer, material.records, width)
     lines: list[str] = []
     for judgement in material.judgements:
         lines += ["", ""] if lines else []

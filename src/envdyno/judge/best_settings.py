@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from envdyno.judge.distributions import Floats, student_quantile
+from envdyno.judge.knee import NEAR_BEST
 from envdyno.judge.pairing import CANARY_LIMIT
 from envdyno.judge.sweep_evidence import ENOUGH, SweepEvidence, UsedRuns, used_runs
 from envdyno.judge.variance_sources import LEAST_SPREAD
@@ -89,8 +90,8 @@ class SweepResult(NamedTuple):
     best: SettingResult | None
     """``None`` where nothing was measured."""
     cheapest: SettingResult | None
-    """Of those that may be the best, the one with the fewest threads in all, then the smallest batch, then
-    the fewest workers; ``None`` where nothing can be told."""
+    """Of those that may be the best and came near it, the one with the fewest threads in all, then the
+    smallest batch, then the fewest workers; ``None`` where nothing can be told."""
     resolution: float | None
     """The smallest loss, as a share, that these runs show for a typical setting."""
     used: UsedRuns
@@ -181,7 +182,7 @@ def judge_sweep(
     Args:
         evidence: all runs of the sweep.
         alpha: chance that the setting that is truly the best is called slower.
-        canary_limit: a run whose canary differs by more from that of its block, as a log ratio, is left out.
+        canary_limit: a canary that differs by more from that of its block, as a log ratio, has moved.
     """
     used = used_runs(evidence, canary_limit)
     if not np.isfinite(used.log_rates).any():
@@ -199,13 +200,17 @@ def judge_sweep(
             one._replace(standing=Standing.UNDECIDED) if one.standing is Standing.SLOWER else one
             for one in results
         )
-    maybe = [one for one in results if one.standing in (Standing.BEST, Standing.EQUAL)]
+    near = [
+        one
+        for one in results
+        if one.standing in (Standing.BEST, Standing.EQUAL) and (one.log_ratio or 0.0) >= math.log(NEAR_BEST)
+    ]
     widths = [one.half_width for one in results if one.half_width and one.standing is not Standing.BEST]
     return SweepResult(
         settings=results,
         blocks=evidence.blocks,
         best=best,
-        cheapest=min(maybe, key=lambda one: _cost(evidence, one)) if decided else None,
+        cheapest=min(near, key=lambda one: _cost(evidence, one)) if decided else None,
         resolution=1 - math.exp(-float(np.median(widths))) if widths and decided else None,
         used=used,
     )

@@ -18,6 +18,7 @@ from envdyno.judge.evidence import (
 from envdyno.judge.from_records import MACHINE_FIELDS, machine_key, seconds
 from envdyno.judge.work_facts import plain, work_facts
 from envdyno.record.run_record import RunRecord
+from envdyno.record.setting import Setting, scouted_num_envs
 
 SOFTWARE_FIELDS = ("python", "packages")
 
@@ -46,9 +47,16 @@ def runs_evidence(records: Sequence[RunRecord], name: str) -> ExperimentEvidence
 
 
 def case_name(record: RunRecord) -> str:
-    """Return what makes runs repetitions of each other: workload, batch size and options."""
+    """Return what makes runs repetitions of each other: workload, batch size, options and threads.
+
+    Runs of a sweep have the name of their setting, or of the scouting that they are part of.
+    """
+    entry = record.experiment
+    if entry is not None and (Setting.of_case(entry.case) or scouted_num_envs(entry.case)):
+        return entry.case
     options = "".join(f" {key}={value}" for key, value in sorted(record.case.options.items()))
-    return f"{record.case.workload}{options} num_envs={record.case.num_envs}"
+    threads = "" if record.case.threads is None else f" threads={record.case.threads}"
+    return f"{record.case.workload}{options} num_envs={record.case.num_envs}{threads}"
 
 
 def _sample(record: RunRecord, case: str, number: int) -> RunSample:

@@ -1,7 +1,9 @@
 """What a sweep measured, in the shape that the judge takes, and which of its runs are used.
 
 A run is set aside for what happened to the machine, never for its result: its canary differs from that of
-its block, or it was disturbed and there are enough undisturbed ones of its setting.
+its block, or it was disturbed by foreign load. That is done where enough runs of its setting are left without
+it; where they are not, such runs count, and it is said. The marks come from the machine alone, so either is
+fair.
 """
 
 from __future__ import annotations
@@ -18,8 +20,8 @@ from envdyno.judge.pairing import CANARY_LIMIT
 from envdyno.record.setting import Setting
 
 ENOUGH = 3
-"""With this many undisturbed runs of a setting, its disturbed ones are set aside. With fewer blocks than
-this, nothing is told apart."""
+"""With this many clean runs of a setting, its others are set aside. With fewer blocks than this, nothing is
+told apart."""
 
 
 class SweepRun(NamedTuple):
@@ -58,37 +60,49 @@ class UsedRuns(NamedTuple):
     disturbed: int
     """Of those, how many were disturbed."""
     canary_moved: int
-    """Cells of the grid that are left out for their canary."""
+    """Of those, how many had a canary that differed from that of their block."""
     set_aside: int
-    """Cells that are left out for foreign load, enough others being without."""
+    """Runs that do not count, for enough of their setting were neither."""
+
+
+class _Candidate(NamedTuple):
+    """A run, and what speaks against it, the gravest first."""
+
+    moved: bool
+    disturbed: bool
+    attempt: int
+    run: SweepRun
+
+    @property
+    def is_clean(self) -> bool:
+        return not self.moved and not self.disturbed
 
 
 def used_runs(evidence: SweepEvidence, canary_limit: float = CANARY_LIMIT) -> UsedRuns:
     """Choose the runs that count."""
     canaries = _block_canaries(evidence.runs)
-    by_cell: dict[tuple[Setting, int], list[SweepRun]] = defaultdict(list)
-    moved: set[tuple[Setting, int]] = set()
+    by_cell: dict[tuple[Setting, int], list[_Candidate]] = defaultdict(list)
     for run in evidence.runs:
-        cell = run.setting, run.block
-        if _moved(run, canaries, canary_limit):
-            moved.add(cell)
-        else:
-            by_cell[cell].append(run)
+        moved = _moved(run, canaries, canary_limit)
+        by_cell[run.setting, run.block].append(_Candidate(moved, run.disturbed, run.attempt, run))
     log_rates = np.full((len(evidence.settings), evidence.blocks), math.nan)
-    disturbed = set_aside = 0
+    used: list[_Candidate] = []
+    set_aside = 0
     for row, setting in enumerate(evidence.settings):
-        best = [
-            min(by_cell[setting, block], key=lambda run: (run.disturbed, run.attempt))
-            for block in range(evidence.blocks)
-            if by_cell.get((setting, block))
-        ]
-        calm = [run for run in best if not run.disturbed]
-        chosen = calm if len(calm) >= ENOUGH else best
+        cells = [by_cell[setting, block] for block in range(evidence.blocks) if (setting, block) in by_cell]
+        best = [min(cell, key=lambda one: one[:3]) for cell in cells]
+        clean = [one for one in best if one.is_clean]
+        chosen = clean if len(clean) >= ENOUGH else best
         set_aside += len(best) - len(chosen)
-        disturbed += sum(run.disturbed for run in chosen)
-        for run in chosen:
-            log_rates[row, run.block] = math.log(run.transitions_per_s)
-    return UsedRuns(log_rates, disturbed, len(moved - by_cell.keys()), set_aside)
+        used += chosen
+        for one in chosen:
+            log_rates[row, one.run.block] = math.log(one.run.transitions_per_s)
+    return UsedRuns(
+        log_rates=log_rates,
+        disturbed=sum(one.disturbed for one in used),
+        canary_moved=sum(one.moved for one in used),
+        set_aside=set_aside,
+    )
 
 
 def _block_canaries(runs: Sequence[SweepRun]) -> dict[int, float]:

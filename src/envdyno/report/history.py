@@ -94,7 +94,7 @@ def _source(material: Material) -> Source:
 def _points(source: Source) -> Iterator[tuple[Figure, str, str, HistoryPoint]]:
     material, at = source.material, source.at
     head = material.head
-    if head is None:
+    if head is None or head.plan.get("sweep"):
         yield from _rates_of_runs(source)
         return
     labels = {side.name: side.label for side in head.sides}

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from envdyno.experiment.judging import Judgement
 from envdyno.experiment.material import Material
+from envdyno.experiment.sweep_judging import SweepAnswer
 from envdyno.judge.attribution import Attribution, Clock
 from envdyno.judge.case_verdict import CaseVerdict
 from envdyno.judge.verdicts import Verdict
@@ -13,10 +14,12 @@ from envdyno.record.experiment import ExperimentRecord
 from envdyno.record.run_record import RunRecord
 from envdyno.report.experiment_runs import run_doubts, runs_line, uninstrumented
 from envdyno.report.facts import fingerprint_rows, package_rows, side_rows
+from envdyno.report.html.setting_table import setting_table
 from envdyno.report.markdown_text import block, code, folded, sentence, table
 from envdyno.report.phase_changes import NOT_TIMED
 from envdyno.report.reasons import reason_notes
 from envdyno.report.replaying import replay_steps
+from envdyno.report.sweep_report import answer_texts, knee_texts, sweep_answer, warning_texts
 from envdyno.report.verdict_table import UNKNOWN, rate_text, ratio_text, side_headings, summary_text
 
 LIMIT = 65_000
@@ -48,6 +51,9 @@ def markdown_text(material: Material, limit: int = LIMIT) -> str:
 
 
 def _parts(material: Material) -> Iterator[str]:
+    answer = sweep_answer(material)
+    if answer is not None:
+        yield from _sweep(answer)
     for judgement in material.judgements:
         if material.head is not None:
             yield from _comparison(material.head, judgement, is_gated=material.is_gated)
@@ -65,6 +71,18 @@ def _parts(material: Material) -> Iterator[str]:
         yield folded("Machine", "\n".join(table(("class", "fact", "value"), rows)))
     steps = [f"{sentence(step.text)}\n\n{block(step.command)}" for step in replay_steps(material)]
     yield folded("Replay", "\n\n".join(steps))
+
+
+def _sweep(answer: SweepAnswer) -> Iterator[str]:
+    first, *more = answer_texts(answer)
+    yield f"### {code(answer.workload)}: {first}"
+    yield _list([*more, *knee_texts(answer), *warning_texts(answer)])
+    shown = setting_table(answer)
+    header = [column.title for column in shown.columns]
+    rows = [[cell.text for cell in row] for row in shown.rows[:MAX_CASES]]
+    if rows:
+        right = [place for place, column in enumerate(shown.columns) if column.is_number]
+        yield "\n".join(table(header, rows, right=right))
 
 
 def _comparison(head: ExperimentRecord, judgement: Judgement, *, is_gated: bool) -> Iterator[str]:

@@ -28,8 +28,9 @@ def replay_steps(material: Material) -> tuple[ReplayStep, ...]:
             ReplayStep("Run all of it again, and say how the results differ:", f"envdyno replay {bundle}"),
             ReplayStep("Each run by itself:", shown),
         )
+    verb = "show" if material.head.plan.get("sweep") else "gate"
     return (
-        ReplayStep("Judge again, without measuring:", f"envdyno gate {bundle}"),
+        ReplayStep("Judge again, without measuring:", f"envdyno {verb} {bundle}"),
         ReplayStep("Measure again, and say how the results differ:", f"envdyno replay {bundle}"),
         ReplayStep("The bundle was made by:", _shell(material.head.command)),
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from envdyno.experiment.sweep_judging import SettingFigures, SweepAnswer
+from envdyno.experiment.material import Material
+from envdyno.experiment.sweep_judging import SettingFigures, SweepAnswer, answer_of
 from envdyno.judge.best_settings import SettingResult, Standing
 from envdyno.judge.knee import NEAR_BEST
 from envdyno.judge.sweep_evidence import ENOUGH
@@ -55,6 +56,18 @@ def sweep_answer_lines(
     return [*lines, "", *(part for note in notes for part in wrapped(note, width))]
 
 
+def sweep_answer(material: Material) -> SweepAnswer | None:
+    """Return the answer of a sweep's bundle; ``None`` for any other.
+
+    Raises:
+        BundleError: what the bundle holds is no plan.
+    """
+    head = material.head
+    if head is None or not head.plan.get("sweep"):
+        return None
+    return answer_of(head, material.records)
+
+
 def setting_text(setting: Setting) -> str:
     """Return a setting in words."""
     return (
@@ -89,9 +102,12 @@ def answer_texts(answer: SweepAnswer) -> Iterator[str]:
     cheapest = result.cheapest
     if cheapest is not None and cheapest.standing is not Standing.BEST and cheapest.median_per_s is not None:
         yield (
-            f"cheapest of these: {setting_text(cheapest.setting)}: {rate_text(cheapest.median_per_s)} "
-            f"transitions/s, {ratio_text(cheapest)} of the best"
+            f"cheapest of these within {100 * (1 - NEAR_BEST):.0f} %: {setting_text(cheapest.setting)}: "
+            f"{rate_text(cheapest.median_per_s)} transitions/s, {ratio_text(cheapest)} of the best"
         )
+    elif equal and cheapest is not None:
+        share = f"{100 * (1 - NEAR_BEST):.0f} %"
+        yield f"none of these within {share} takes fewer threads, or as many and a smaller batch"
     if result.resolution is not None:
         yield f"smallest loss that these runs show: about {100 * result.resolution:.1f} %"
 
@@ -182,13 +198,13 @@ def warning_texts(answer: SweepAnswer) -> Iterator[str]:
             f"! {used.disturbed} of the runs that count were disturbed by foreign load, for there are too "
             "few others. Wait for a quiet machine, or use --wait-idle."
         )
-    if used.set_aside:
-        yield f"! {used.set_aside} disturbed runs were set aside: there are enough others."
     if used.canary_moved:
         yield (
-            f"! {used.canary_moved} runs were set aside: the canary beside them differed from that of their "
-            "block, so the machine had changed."
+            f"! Beside {used.canary_moved} of the runs that count the canary differed from that of their "
+            "block: the machine had changed, and there are too few other runs."
         )
+    if used.set_aside:
+        yield f"{used.set_aside} runs are set aside for what happened to the machine; others are enough."
     missing: dict[str, list[Setting]] = {}
     for one in answer.result.named(Standing.NOT_MEASURED):
         why = answer.figures[one.setting].failure or "It was not run yet."

@@ -1,26 +1,22 @@
-"""Rate over batch size, with the knee."""
+"""Rate over batch size, a curve for each spread over workers and threads, with its knee."""
 
 from __future__ import annotations
 
 from envdyno.report.figures.style import BASE, GATE, INK, Spec, axis, figure
-from envdyno.report.sweeps import Sweep
+from envdyno.report.sweeps import Curve, Sweep
+
+PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+"""Told apart by most eyes, on light and dark (Okabe and Ito 2008, "Color universal design")."""
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+MAX_CURVES = len(PALETTE)
 
 
 def sweep_figure(sweep: Sweep) -> Spec:
-    """Return the curve; the knee is marked and named."""
-    knee = sweep.knee
-    values = [
-        {
-            "envs": point.num_envs,
-            "rate": point.rate,
-            "low": point.low,
-            "high": point.high,
-            "knee": point == knee,
-            "text": f"knee: {point.num_envs:,} envs",
-        }
-        for point in sweep.points
-    ]
-    sizes = [point.num_envs for point in sweep.points]
+    """Return the curves, the fastest ones where there are many; each knee is marked, a single one named."""
+    fastest = sorted(sweep.curves, key=lambda curve: -max(point.rate for point in curve.points))
+    shown = [curve for curve in sweep.curves if curve in fastest[:MAX_CURVES]]
+    values = [value for curve in shown for value in _values(curve)]
+    sizes = sorted({value["envs"] for value in values})
     x = {
         "field": "envs",
         "type": "quantitative",
@@ -29,12 +25,34 @@ def sweep_figure(sweep: Sweep) -> Spec:
     }
     y_axis = axis("transitions/s", format="~s", tickCount=5)
     y = {"field": "rate", "type": "quantitative", "axis": y_axis}
-    is_knee = [{"filter": "datum.knee"}]
-    layers: list[Spec] = [
+    layers = _one_curve(x, y) if len(shown) == 1 else _several_curves(x, y, [one.label for one in shown])
+    return figure(layers, values, height=190 if len(shown) == 1 else 230)
+
+
+def _values(curve: Curve) -> list[Spec]:
+    knee = curve.knee
+    return [
         {
-            "mark": {"type": "rule", "color": BASE},
-            "encoding": {"x": x, "y": {"field": "low", "type": "quantitative"}, "y2": {"field": "high"}},
-        },
+            "envs": point.num_envs,
+            "rate": point.rate,
+            "low": point.low,
+            "high": point.high,
+            "curve": curve.label,
+            "knee": point == knee,
+            "text": f"knee: {point.num_envs:,} envs",
+        }
+        for point in curve.points
+    ]
+
+
+def _span(x: Spec) -> Spec:
+    return {"x": x, "y": {"field": "low", "type": "quantitative"}, "y2": {"field": "high"}}
+
+
+def _one_curve(x: Spec, y: Spec) -> list[Spec]:
+    is_knee = [{"filter": "datum.knee"}]
+    return [
+        {"mark": {"type": "rule", "color": BASE}, "encoding": _span(x)},
         {
             "mark": {"type": "line", "color": BASE, "point": {"filled": True, "color": BASE, "size": 50}},
             "encoding": {"x": x, "y": y},
@@ -50,4 +68,26 @@ def sweep_figure(sweep: Sweep) -> Spec:
             "encoding": {"x": x, "y": y, "text": {"field": "text"}},
         },
     ]
-    return figure(layers, values, height=190)
+
+
+def _several_curves(x: Spec, y: Spec, labels: list[str]) -> list[Spec]:
+    colour = {
+        "field": "curve",
+        "type": "nominal",
+        "scale": {"domain": labels, "range": list(PALETTE[: len(labels)])},
+        "legend": {"columns": 2},
+    }
+    shape = {**colour, "scale": {"domain": labels, "range": list(SHAPES[: len(labels)])}}
+    return [
+        {"mark": {"type": "rule", "opacity": 0.6}, "encoding": {**_span(x), "color": colour}},
+        {"mark": {"type": "line"}, "encoding": {"x": x, "y": y, "color": colour}},
+        {
+            "mark": {"type": "point", "filled": True, "size": 50, "opacity": 1},
+            "encoding": {"x": x, "y": y, "color": colour, "shape": shape},
+        },
+        {
+            "transform": [{"filter": "datum.knee"}],
+            "mark": {"type": "point", "shape": "circle", "size": 220, "strokeWidth": 2, "opacity": 1},
+            "encoding": {"x": x, "y": y, "color": colour},
+        },
+    ]

@@ -16,10 +16,12 @@ from envdyno.report.figures.ratios import ratio_figure
 from envdyno.report.figures.svg import MISSING
 from envdyno.report.figures.sweep import sweep_figure
 from envdyno.report.html.rendering import rendered
+from envdyno.report.html.setting_table import setting_table
 from envdyno.report.html.tables import SYMBOLS, case_table, fact_table, run_table
 from envdyno.report.placement_map import placement_maps
 from envdyno.report.reasons import reason_notes
 from envdyno.report.replaying import replay_steps
+from envdyno.report.sweep_report import answer_texts, knee_texts, sweep_answer, warning_texts
 from envdyno.report.sweeps import sweeps_of
 from envdyno.report.verdict_table import side_headings
 
@@ -51,13 +53,14 @@ def html_page(material: Material) -> str:
         for figure in drawn(
             f"sweep-{number}",
             printable(sweep.name),
-            f"The knee, at {sweep.knee.num_envs:,}, is the smallest batch within 5 % of the best.",
+            sweep.caption,
             sweep_figure(sweep),
         )
     ]
     page = {
         "title": _title(material),
         "subtitle": _subtitle(material),
+        "answer": _answer(material),
         "comparisons": [_comparison(material, one, n) for n, one in enumerate(material.judgements)],
         "sweeps": sweeps,
         "warnings": list(_warnings(material)),
@@ -77,6 +80,8 @@ def _title(material: Material) -> str:
         names = list(dict.fromkeys(record.case.workload for record in material.records))
         shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
         return printable(shown)
+    if len(head.sides) == 1:
+        return printable(f"sweep of {', '.join(map(str, head.plan['experiment']['cases']))}")
     base = head.sides[0].name
     return printable(f"{', '.join(side.name for side in head.sides[1:])} against {base}")
 
@@ -127,6 +132,18 @@ def _summary(judgement: Judgement, sides: str, material: Material) -> str:
     parts = ", ".join(f"{count} {name}" for name, count in counts.items())
     bound = f"{judgement.report.rule.min_ratio:g}"
     return f"{sides}: {parts} of {len(cases)} case{'s' * (len(cases) != 1)}, gate {bound}."
+
+
+def _answer(material: Material) -> dict[str, Any] | None:
+    """Return what a sweep tells; ``None`` for anything else."""
+    answer = sweep_answer(material)
+    if answer is None:
+        return None
+    return {
+        "texts": [printable(text) for text in (*answer_texts(answer), *knee_texts(answer))],
+        "settings": setting_table(answer),
+        "notes": [printable(note.removeprefix("! ")) for note in warning_texts(answer)],
+    }
 
 
 def _warnings(material: Material) -> Iterator[str]:

@@ -1,0 +1,250 @@
+"""What ``envdyno sweep`` does: scout for batch sizes, run the grid, judge, show."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from envdyno.cli.ab_bundle import bundle_for
+from envdyno.cli.ab_output import AbOutput
+from envdyno.cli.console import stdout_line
+from envdyno.cli.exit_code import ExitCode
+from envdyno.cli.sweep_progress import SweepProgress
+from envdyno.experiment.begin import Undertaking, begin
+from envdyno.experiment.experiment import Ending, Experiment, Hooks, Limits
+from envdyno.experiment.history import CanaryUnit, History
+from envdyno.experiment.planned_runs import PlannedRuns, request_of
+from envdyno.experiment.rooms import memory_room_bytes, rooms_of
+from envdyno.experiment.scouting import why_no_further
+from envdyno.experiment.side_watch import SideWatch
+from envdyno.experiment.sweep_course import SweepCourse, course_of, swept_workload
+from envdyno.experiment.sweep_judging import SweepAnswer, answer_of
+from envdyno.host.site import survey
+from envdyno.judge.best_settings import Standing
+from envdyno.judge.pairing import CANARY_LIMIT
+from envdyno.launch.scratch import ScratchError
+from envdyno.launch.session import Session, open_session
+from envdyno.plan.cases import Unknown, catalogue
+from envdyno.plan.experiment import ExperimentPlan
+from envdyno.plan.experiment_lock import experiment_lock
+from envdyno.plan.quantities import format_duration
+from envdyno.plan.read_plan import LoadedPlan
+from envdyno.plan.sweep_section import SweepSection
+from envdyno.record.bundle import Bundle
+from envdyno.record.experiment import ExperimentRecord
+from envdyno.record.journal import Journal, JournalError
+from envdyno.report.progress import ProgressLine
+from envdyno.report.sweep_json import answer_json
+from envdyno.report.sweep_plan import sweep_plan_lines
+from envdyno.report.sweep_report import sweep_answer_lines
+from envdyno.sides.prepare import prepared_sides
+from envdyno.sides.prepared import PreparedSide
+
+
+@dataclass(frozen=True)
+class SweepCommand:
+    """What the command line asks for."""
+
+    loaded: LoadedPlan
+    out: Path | None
+    resume: Path | None
+    as_json: bool
+    quiet: bool
+
+
+def show_sweep(loaded: LoadedPlan) -> int:
+    """Print every run of a sweep, and how long all should take."""
+    plan, section = loaded.plan, _section(loaded.plan)
+    course = course_of(plan, section, _workload(plan), rooms_of(plan, section), ())
+    for line in sweep_plan_lines(plan, section, course, rooms_of(plan, section)):
+        stdout_line(line)
+    return ExitCode.DONE
+
+
+def run_sweep(command: SweepCommand) -> int:
+    """Run a sweep to its answer; return the exit code."""
+    loaded = command.loaded
+    plan, section = loaded.plan, _section(loaded.plan)
+    workload = _workload(plan)
+    output = AbOutput(quiet=command.quiet, as_json=command.as_json)
+    with ExitStack() as stack:
+        bundle = stack.enter_context(bundle_for(command.out, command.resume))
+        journal = bundle.journal()
+        stack.callback(journal.close)
+        stack.enter_context(
+            experiment_lock(
+                f"envdyno sweep into {bundle.folder}",
+                wait_s=plan.experiment.wait_idle or 0.0,
+                on_wait=lambda holder: output.tell(f"Waiting for another experiment: {holder}."),
+            )
+        )
+        requests = plan.side_requests(loaded.directory)
+        sides = stack.enter_context(
+            prepared_sides(requests, notify=lambda notice: output.tell(f"! {notice}"))
+        )
+        made = {side.name: side for side in sides}
+        sweep = _Sweep(loaded, section, workload, bundle, journal, made, output)
+        try:
+            head, ending = sweep.run()
+        except (JournalError, ScratchError) as error:
+            output.tell(f"envdyno: {error}")
+            if bundle.has_experiment():
+                output.tell(f"The sweep has stopped. Make room, and carry it on: {_resume(bundle)}")
+            return ExitCode.NOT_MEASURED
+    return _conclude(bundle, head, plan, ending, output)
+
+
+def _section(plan: ExperimentPlan) -> SweepSection:
+    assert plan.sweep is not None
+    return plan.sweep
+
+
+def _workload(plan: ExperimentPlan) -> str:
+    own_python = any(side.python or side.asks_for_packages for side in plan.sides.values())
+    return swept_workload(plan, catalogue(), Unknown.KEEP if own_python else Unknown.REFUSE)
+
+
+@dataclass
+class _Sweep:
+    """A sweep in its bundle."""
+
+    loaded: LoadedPlan
+    section: SweepSection
+    workload: str
+    bundle: Bundle
+    journal: Journal
+    sides: Mapping[str, PreparedSide]
+    output: AbOutput
+
+    def run(self) -> tuple[ExperimentRecord, Ending]:
+        """Begin, or carry on, and measure to the end."""
+        plan = self.loaded.plan
+        with (
+            ProgressLine(self.output.console, plan.measure.window, shown=not self.output.quiet) as line,
+            open_session(keep=self.bundle.folder.resolve()) as session,
+        ):
+            progress = SweepProgress(line, self.output, session.interrupts)
+            session.watcher = progress
+            rooms = rooms_of(plan, self.section)
+            history = History.of(self.bundle.records(), CanaryUnit.BLOCK)
+            course = course_of(plan, self.section, self.workload, rooms, history.records)
+            if self.bundle.has_experiment() and course.ids != self.bundle.experiment().planned:
+                course = course.before_grid() if course.scouting else course
+            head = self._begin(course, session, progress)
+            session.interrupts.patience = 2
+            began = time.monotonic()
+            if course.grid is None:
+                ending = self._measure(head, course, session, progress, history, began)
+                course = course_of(plan, self.section, self.workload, rooms, history.records)
+                if ending is not Ending.COMPLETE or course.grid is None:
+                    return head, ending
+                head = self._with_grid(head, course)
+            return head, self._measure(head, course, session, progress, history, began)
+
+    def _begin(self, course: SweepCourse, session: Session, progress: SweepProgress) -> ExperimentRecord:
+        undertaking = Undertaking(
+            self.loaded.plan,
+            self.loaded.directory,
+            course.cases,
+            course.runs,
+            self.sides,
+            session,
+            course.cannot_run,
+        )
+        return begin(self.bundle, undertaking, progress.look, self.output.tell, ["envdyno", *sys.argv[1:]])
+
+    def _with_grid(self, head: ExperimentRecord, course: SweepCourse) -> ExperimentRecord:
+        """Write down the grid that scouting led to, before its first run."""
+        head = head.model_copy(
+            update={"cases": course.cases, "planned": course.ids, "cannot_run": course.cannot_run}
+        )
+        self.bundle.write_experiment(head)
+        return head
+
+    def _measure(
+        self,
+        head: ExperimentRecord,
+        course: SweepCourse,
+        session: Session,
+        progress: SweepProgress,
+        history: History,
+        began: float,
+    ) -> Ending:
+        """Make the runs that are not settled yet."""
+        plan, settings = self.loaded.plan, self.loaded.plan.experiment
+        executor = PlannedRuns(
+            plan=plan,
+            sides=self.sides,
+            watches={side.name: SideWatch(self.sides[side.name], side) for side in head.sides},
+            session=session,
+            cwd=Path(head.working_directory),
+            canary_limit=CANARY_LIMIT,
+        )
+        spent_s = time.monotonic() - began
+        budget_s = None if settings.budget is None else max(0.0, settings.budget - spent_s)
+        progress.begin_measuring(course, len(history.settled))
+        experiment = Experiment(
+            runs=course.runs,
+            executor=executor,
+            keep=self.journal.append,
+            limits=Limits(budget_s, settings.retries, settings.disturbed_repeats),
+            left_out=why_no_further(lambda: self._memory_bytes(course)),
+            history=history,
+        )
+        experiment.hooks = Hooks(progress.begin, progress.end, lambda: bool(session.interrupts.arrived))
+        return experiment.run_all()
+
+    def _memory_bytes(self, course: SweepCourse) -> int | None:
+        run = course.runs[0]
+        request = request_of(self.loaded.plan, run, self.sides[run.side], Path.cwd())
+        return memory_room_bytes(survey(request.placement))
+
+
+def _conclude(
+    bundle: Bundle, head: ExperimentRecord, plan: ExperimentPlan, ending: Ending, output: AbOutput
+) -> int:
+    """Judge, show, and return the exit code."""
+    records = tuple(bundle.records())
+    answer = answer_of(head, records)
+    for line in sweep_answer_lines(head, answer, records, output.width):
+        output.tell(line)
+    output.tell("")
+    if output.as_json:
+        stdout_line(answer_json(answer))
+    output.tell(f"The bundle is {bundle.folder}: `envdyno show {bundle.folder}` shows it again.")
+    failure = records[-1].failure if records else None
+    for line in _of_ending(ending, plan, failure.message if failure else "", bundle):
+        output.tell(line)
+    return _exit_code(ending, answer)
+
+
+def _of_ending(ending: Ending, plan: ExperimentPlan, last_failure: str, bundle: Bundle) -> Iterable[str]:
+    """Return what is to be said of a sweep that did not do all that was planned."""
+    if ending is Ending.BUDGET:
+        budget = format_duration(plan.experiment.budget or 0.0)
+        return [f"The time budget of {budget} is spent; the runs left out can be made: {_resume(bundle)}"]
+    if ending is Ending.INTERRUPTED:
+        return [f"Interrupted; carry it on: {_resume(bundle)}"]
+    return [] if ending is Ending.COMPLETE else [f"envdyno: {last_failure}"]
+
+
+def _exit_code(ending: Ending, answer: SweepAnswer) -> ExitCode:
+    if ending is Ending.INTERRUPTED:
+        return ExitCode.INTERRUPTED
+    if ending is Ending.SIDE_CHANGED:
+        return ExitCode.INCOMPARABLE
+    failed = any(figures.failed for figures in answer.figures.values())
+    if failed or answer.result.best is None:
+        return ExitCode.NOT_MEASURED
+    untold = (Standing.UNDECIDED, Standing.NOT_MEASURED)
+    if not answer.result.is_decided or any(answer.result.named(standing) for standing in untold):
+        return ExitCode.UNDECIDED
+    return ExitCode.DONE
+
+
+def _resume(bundle: Bundle) -> str:
+    return f"envdyno sweep --resume {bundle.folder}"
