@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
-from typing import TypeVar
 
 from envdyno.agent.workloads.contract import BuildContext
+from envdyno.agent.workloads.options import choice, one_of
 from envdyno.agent.workloads.registry import WorkloadError
 from envdyno.suite.engines.contract import Engine, EngineRequest
 from envdyno.suite.engines.load import EngineName, make_engine
@@ -28,6 +28,7 @@ from envdyno.suite.tasks.go2_joystick_flat import GO2_JOYSTICK_FLAT
 from envdyno.suite.tasks.motion_tracking import MotionTrackingTask
 from envdyno.suite.tasks.velocity import VelocityTask
 
+SUITE = "The suite"
 TASKS: dict[str, VelocityTask | MotionTrackingTask] = {
     task.size.name: task for task in (GO2_JOYSTICK_FLAT, G1_WALK_FLAT, G1_MOTION_TRACKING)
 }
@@ -38,9 +39,6 @@ class Runtime(str, Enum):
 
     DIRECT = "direct"
     MANAGER = "manager"
-
-
-_Choice = TypeVar("_Choice", bound=Enum)
 
 
 def build(
@@ -68,30 +66,20 @@ def build(
         ValueError: an unknown name, or options that do not go together.
         EngineMissingError: the engine is not installed.
     """
-    chosen = _choice(Runtime, "runtime", runtime)
-    application = _choice(ActionApplication, "action_application", action_application)
+    chosen = choice(SUITE, "runtime", runtime, Runtime)
+    application = choice(SUITE, "action_application", action_application, ActionApplication)
     if chosen is Runtime.DIRECT and application is ActionApplication.SUBSTEP:
         raise WorkloadError(
             "The direct runtime hands its targets to the engine once a step. "
             "Ask for runtime=manager to have action_application=substep."
         )
-    if task not in TASKS:
-        raise WorkloadError(f"The suite has no task {task!r}; it has {', '.join(TASKS)}.")
-    definition = TASKS[task]
+    definition = TASKS[one_of(SUITE, "task", task, TASKS)]
     size = definition.size
     request = EngineRequest(size.robot, num_envs, threads, size.substep_s, size.substeps, size.readout)
-    made = make_engine(_choice(EngineName, "engine", engine), request)
+    made = make_engine(choice(SUITE, "engine", engine, EngineName), request)
     if chosen is Runtime.DIRECT:
         return _direct(definition, made, num_envs, Streams(seed))
     return _manager(definition, made, num_envs, Streams(seed), application)
-
-
-def _choice(kind: type[_Choice], what: str, value: str) -> _Choice:
-    try:
-        return kind(value)
-    except ValueError:
-        known = " or ".join(str(member.value) for member in kind)
-        raise WorkloadError(f"The suite has no {what} {value!r}; it has {known}.") from None
 
 
 def _direct(

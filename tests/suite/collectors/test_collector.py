@@ -170,10 +170,10 @@ def test_a_collector_around_a_real_task_stores_what_the_task_showed(name: str) -
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"policy": "jax"}, "no policy 'jax'; it has none or torch"),
-        ({"replay_steps": 1}, "replay_steps takes a whole number of at least 2, and got 1"),
-        ({"replay_steps": "many"}, "replay_steps takes a whole number"),
-        ({"policy_threads": 0}, "policy_threads takes a whole number of at least 1, and got 0"),
+        ({"policy": "jax"}, "A collector has no policy='jax'; it has: none, torch"),
+        ({"replay_steps": 1}, "A collector was given replay_steps=1; it is a whole number of at least 2"),
+        ({"replay_steps": "many"}, "replay_steps='many'; it is a whole number"),
+        ({"policy_threads": 0}, "policy_threads=0; it is a whole number of at least 1"),
     ],
 )
 def test_an_option_that_cannot_be_is_refused(options: dict[str, object], said: str) -> None:

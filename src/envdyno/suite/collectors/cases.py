@@ -13,12 +13,13 @@ from __future__ import annotations
 from typing import Protocol
 
 from envdyno.agent.workloads.contract import BuildContext
-from envdyno.agent.workloads.registry import WorkloadError
+from envdyno.agent.workloads.options import choice, whole
 from envdyno.suite.cases import TASKS, build
 from envdyno.suite.collectors.collector import FLASHSAC, SAC, ActingCollector, Algorithm, Collector, Policy
 from envdyno.suite.collectors.replay import ReplaySize
 from envdyno.suite.collectors.torch_import import import_torch
 
+COLLECTOR = "A collector"
 REPLAY_STEPS = 64
 LEAST_REPLAY_STEPS = 2
 """A buffer that stores observations once reads a step only when the next is written."""
@@ -43,7 +44,7 @@ class CaseFactory(Protocol):
 
 def import_framework(policy: str = "none", **_: object) -> None:
     """Import what the case will need, so that the time counts as import and not as build."""
-    if _policy(policy) is Policy.TORCH:
+    if choice(COLLECTOR, "policy", policy, Policy) is Policy.TORCH:
         import_torch()
 
 
@@ -80,10 +81,10 @@ def build_collector(
         EngineMissingError: the engine is not installed.
         ReplayTooLargeError: the replay buffer needs more memory than there is.
     """
-    chosen = _policy(policy)
-    _whole("replay_steps", replay_steps, LEAST_REPLAY_STEPS)
+    chosen = choice(COLLECTOR, "policy", policy, Policy)
+    whole(COLLECTOR, "replay_steps", replay_steps, LEAST_REPLAY_STEPS)
     if policy_threads is not None:
-        _whole("policy_threads", policy_threads, 1)
+        whole(COLLECTOR, "policy_threads", policy_threads)
     import_framework(policy)
     environment = build(task, engine, num_envs=num_envs, seed=seed, threads=threads, runtime=runtime)
     try:
@@ -93,21 +94,6 @@ def build_collector(
     except BaseException:
         environment.close()
         raise
-
-
-def _policy(name: str) -> Policy:
-    try:
-        return Policy(name)
-    except ValueError:
-        known = " or ".join(policy.value for policy in Policy)
-        raise WorkloadError(f"A collector has no policy {name!r}; it has {known}.") from None
-
-
-def _whole(option: str, value: object, least: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise WorkloadError(
-            f"The option {option} takes a whole number of at least {least}, and got {value!r}."
-        )
 
 
 def _case(algorithm: Algorithm, task: str, engine: str) -> CaseFactory:
