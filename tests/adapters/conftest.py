@@ -24,6 +24,7 @@ NEEDS = {
     "test_pufferlib.py": "pufferlib",
     "test_brax.py": "brax",
     "test_playground.py": "mujoco_playground",
+    "test_maniskill.py": "mani_skill",
 }
 """What each file of tests needs to be importable."""
 

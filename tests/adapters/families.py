@@ -31,6 +31,8 @@ class Family:
     """Script beside this file that makes what the runs need, in the folder that stands for ``{prepared}``."""
     folder: str = ""
     """Working folder of the runs, relative to the repository."""
+    rows: int = 8
+    """Environments of each of the runs."""
 
     @property
     def digest(self) -> str:
@@ -115,6 +117,20 @@ FAMILIES = (
         ("playground==0.2.0",),
         ("test_playground.py",),
         (("playground:CartpoleBalance", "-o", "episode_length=50"),),
+    ),
+    Family(
+        "maniskill",
+        ("mani_skill==3.0.1",),
+        ("test_maniskill.py",),
+        (
+            (
+                "maniskill:counted_maniskill:EndsBothWays-v1",
+                *("-o", "sim_backend=physx_cpu", "-o", "render_backend=none"),
+            ),
+        ),
+        first=("torch==2.13.0",),
+        folder="tests/adapters/worlds",
+        rows=1,
     ),
     Family(
         "unilab",

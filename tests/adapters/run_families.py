@@ -83,6 +83,7 @@ def test_outside(family: Family, python: Path) -> bool:
         "ENVDYNO_FAMILY_PYTHON": str(python),
         "ENVDYNO_FAMILY_RUNS": json.dumps(runs),
         "ENVDYNO_FAMILY_FOLDER": str(ROOT / family.folder),
+        "ENVDYNO_FAMILY_ROWS": str(family.rows),
     }
     command = [sys.executable, "-m", "pytest", "-q", str(HERE / "test_from_outside.py")]
     return subprocess.run(command, env=environ, cwd=ROOT, check=False).returncode == 0

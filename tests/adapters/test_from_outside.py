@@ -13,6 +13,7 @@ import pytest
 PYTHON = os.environ["ENVDYNO_FAMILY_PYTHON"]
 RUNS: list[list[str]] = json.loads(os.environ["ENVDYNO_FAMILY_RUNS"])
 FOLDER = os.environ["ENVDYNO_FAMILY_FOLDER"]
+ROWS = os.environ["ENVDYNO_FAMILY_ROWS"]
 
 
 def envdyno(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -28,7 +29,7 @@ def test_the_family_has_no_envdyno_of_its_own() -> None:
 
 @pytest.mark.parametrize("arguments", RUNS, ids=" ".join)
 def test_it_is_measured(arguments: list[str]) -> None:
-    done = envdyno("run", *arguments, "-n", "8", "--duration", "1s", "--quiet")
+    done = envdyno("run", *arguments, "-n", ROWS, "--duration", "1s", "--quiet")
     assert done.returncode == 0, done.stderr
     record: dict[str, Any] = json.loads(done.stdout)
     assert record["status"] == "ok"
@@ -37,13 +38,13 @@ def test_it_is_measured(arguments: list[str]) -> None:
         record["totals"]["transitions"] / record["throughput"]["elapsed_s"]
     )
     if record["spec"]["autoreset"] == "none":  # a bare engine
-        assert record["workers"][0]["contacts"]["rows"] == 8
+        assert record["workers"][0]["contacts"]["rows"] == int(ROWS)
         assert "workers.contacts" not in record["absent"]
 
 
 @pytest.mark.parametrize("arguments", RUNS, ids=" ".join)
 def test_its_phases_are_timed(arguments: list[str]) -> None:
-    done = envdyno("run", *arguments, "-n", "8", "--duration", "1s", "--quiet", "--phases")
+    done = envdyno("run", *arguments, "-n", ROWS, "--duration", "1s", "--quiet", "--phases")
     assert done.returncode == 0, done.stderr
     _throughput, attribution = (json.loads(line) for line in done.stdout.splitlines())
     assert attribution["case"]["timing"] == "attribution"
@@ -52,7 +53,7 @@ def test_its_phases_are_timed(arguments: list[str]) -> None:
 
 @pytest.mark.parametrize("arguments", RUNS, ids=" ".join)
 def test_it_does_what_it_says(arguments: list[str]) -> None:
-    done = envdyno("check", *arguments, "-n", "8")
+    done = envdyno("check", *arguments, "-n", ROWS)
     assert done.returncode == 0, done.stdout + done.stderr
     told = json.loads(done.stdout)
     assert not [found for found in told["findings"] if found["grade"] == "wrong"]

@@ -47,7 +47,7 @@ class BatchEnv:
         self.single_action_space = SimpleNamespace(
             shape=(3,), low=np.full(3, -1.0), high=np.full(3, 1.0), dtype=np.dtype("float32")
         )
-        self.max_episode_length = self.max_episode_steps = 9
+        self.max_episode_length = 9
         self.sim_freq, self.control_freq = 100, 20
         self.ages = np.zeros(num_envs, int)
         self.transitions = self.ended = self.ended_steps = 0
@@ -125,7 +125,7 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         torch,
         module("gymnasium", registry={"Isaac-Ant-v0": 1, "PickCube-v1": 1}, make=make),
         module("isaaclab"),
-        module("isaaclab.app", AppLauncher=lambda **options: started.append(options)),
+        module("isaaclab.app"),
         module("isaaclab_tasks"),
         module("isaaclab_tasks.utils", parse_env_cfg=parse_env_cfg),
         module("mani_skill"),
@@ -133,6 +133,8 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         module("mani_skill.vector"),
         module("mani_skill.vector.wrappers"),
         module("mani_skill.vector.wrappers.gymnasium", ManiSkillVectorEnv=lambda env, **_: env),
+        module("mani_skill.utils"),
+        module("mani_skill.utils.gym_utils", find_max_episode_steps_value=lambda env: env.max_episode_length),
         module("mjlab"),
         module("mjlab.tasks"),
         module("mjlab.tasks.registry", list_tasks=lambda: ["Mjlab-Go1"], load_env_cfg=load_env_cfg),
@@ -140,6 +142,8 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     ]
     for stand_in in stand_ins:
         monkeypatch.setitem(sys.modules, stand_in.__name__, stand_in)
+    # As Isaac Lab's wheel does it: the class is among the modules, and no attribute of its package.
+    monkeypatch.setitem(sys.modules, "isaaclab.app.AppLauncher", lambda **options: started.append(options))
     return started
 
 

@@ -178,6 +178,9 @@ ADAPTERS: tuple[Registration, ...] = (
         ("mani_skill", "torch"),
         "pip install 'mani_skill>=3.0'",
         (*_OF_EPISODES, Tells.SUBSTEPS, Tells.SIMULATED_TIME),
+        "A batch needs a GPU and was stepped as a stand-in only. The one environment that a CPU may have (-o "
+        "sim_backend=physx_cpu) was run on the real package.",
+        "Most tasks want a renderer to be made, also where nothing is rendered.",
         example="maniskill:PickCube-v1 --num-envs 1024",
         reach=Reach.STAND_IN,
     ),

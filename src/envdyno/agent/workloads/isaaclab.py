@@ -1,7 +1,7 @@
 """Isaac Lab: its registered tasks, direct and manager-based, on a GPU.
 
-Written against the documented interface (``AppLauncher``, ``parse_env_cfg``, ``gym.make(task, cfg=...)``) and
-tested with a stand-in of it; not run on the real thing. The simulator is started without a window. It is
+Written against the interface of version 2.3 (``AppLauncher``, ``parse_env_cfg``, ``gym.make(task, cfg=...)``)
+and tested with a stand-in of it; not run on the real thing. The simulator is started without a window. It is
 never closed by hand, for that ends the process before it has reported.
 """
 
@@ -25,7 +25,11 @@ FRAMEWORK = Framework(
 
 def import_framework(device: str = "cuda:0", **_options: object) -> None:
     """Start the simulator, which has to come before any other import of Isaac Lab's."""
-    FRAMEWORK.load("isaaclab.app").AppLauncher(headless=True, device=device)
+    FRAMEWORK.load("isaaclab")
+    # Its wheel has no such module: it only puts the class where this statement finds it.
+    from isaaclab.app import AppLauncher  # type: ignore[import-not-found]
+
+    AppLauncher(headless=True, device=device)
     FRAMEWORK.load("isaaclab_tasks")
 
 

@@ -1,7 +1,8 @@
 """ManiSkill: its tasks on the GPU simulation, or on one CPU environment.
 
-Written against the documented interface (``gym.make(id, num_envs=...)`` and ``ManiSkillVectorEnv``, which
-resets in the same step) and tested with a stand-in of it; not run on the real thing.
+``gym.make(id, num_envs=...)`` inside ``ManiSkillVectorEnv``, which resets in the same step. Run on the real
+package with its one CPU environment, and with a stand-in of the same interface as a batch; batches need a
+GPU and were not run.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def build(
         autoreset=Autoreset.SAME_STEP,
         substeps=int(plain.sim_freq // plain.control_freq),
         step_dt_s=1.0 / float(plain.control_freq),
-        episode_limit_steps=getattr(env, "max_episode_steps", None),
+        episode_limit_steps=FRAMEWORK.load("mani_skill.utils.gym_utils").find_max_episode_steps_value(inner),
         details={"id": name, "device": device, "obs_mode": obs_mode},
         modules_under_test=("mani_skill",),
     )
