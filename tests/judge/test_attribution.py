@@ -177,6 +177,29 @@ def test_phases_that_overlap_are_told() -> None:
     assert "2.00 ms longer" in found.alarms[0].message
 
 
+def test_runs_of_a_side_that_timed_other_things_are_told_and_those_of_the_other_side_are_not() -> None:
+    case = timed([GO2_BASE] * 3, [GO2_HEAD] * 3)
+    runs = [
+        dataclasses.replace(one, config_hash="b" if (one.side, one.pair) == (Side.HEAD, 2) else "a")
+        for one in case.runs
+    ]
+    (found,) = (alarm for alarm in attributed(runs).alarms if alarm.code is ReasonCode.MIXED_PHASES)
+    assert "side head of case have 2 different configurations: a, b" in found.message
+
+
+def test_sides_that_are_configured_apart_from_each_other_are_not_mixed() -> None:
+    case = timed([GO2_BASE] * 3, [GO2_HEAD] * 3)
+    runs = [dataclasses.replace(one, config_hash=one.side.value) for one in case.runs]
+    assert attributed(runs).alarms == ()
+
+
+def attributed(runs: Sequence[Any]) -> Attribution:
+    """The split of a case's runs."""
+    found = attribute(CaseEvidence(case="case", runs=tuple(runs)))
+    assert found is not None
+    return found
+
+
 def test_without_attribution_runs_there_is_no_split() -> None:
     assert attribute(case_of([1.0], [1.0])) is None
 

@@ -178,6 +178,22 @@ def test_the_case_holds_what_was_asked_for_in_each_mode() -> None:
     assert latency.config_hash() != window.config_hash()
 
 
+def test_what_is_timed_and_how_is_part_of_an_attribution_run_and_of_no_other() -> None:
+    wanted = {"probes": ("physics=sim:step",), "phase_cpu": True}
+    timed = [record_of(request={"timing": "attribution", **more}) for more in ({}, wanted)]
+    plain = [record_of(request=more) for more in ({}, wanted)]
+    assert timed[0].config_hash != timed[1].config_hash
+    assert plain[0].config_hash == plain[1].config_hash
+    assert (timed[1].case.probes, timed[1].case.phase_cpu) == (("physics=sim:step",), True)
+    assert (plain[1].case.probes, plain[1].case.phase_cpu) == ((), False)
+    assert timed[1].fingerprint is not None
+    assert timed[1].fingerprint.identity["config_hash"] == timed[1].config_hash
+
+
+def test_runs_without_hardware_counters_are_other_measurements() -> None:
+    assert record_of().config_hash != record_of(request={"hardware_counters": "off"}).config_hash
+
+
 def test_a_record_is_one_line_of_strict_json_that_reads_back_equal() -> None:
     for record in (record_of(), make_record(hand_made_run.failed_outcome(), COMMAND)):
         line = record.to_line()

@@ -39,6 +39,9 @@ OTHERWISE: dict[str, Any] = {
     "numa": "off",
     "placements": ("CPUs 0-1, memory bind 0", "CPUs 2-3, memory bind 0"),
     "threads": 2,
+    "probes": ("physics=sim:step",),
+    "phase_cpu": True,
+    "hardware_counters": "off",
 }
 
 
@@ -58,7 +61,18 @@ def test_a_change_of_any_field_changes_the_hash(name: str) -> None:
 
 
 def test_every_field_takes_part() -> None:
-    assert set(OTHERWISE) <= set(CaseRecord.model_fields)
+    assert set(OTHERWISE) == set(CaseRecord.model_fields)
+
+
+@pytest.mark.parametrize("probes", [("a=m:f", "b=m:g"), ("b=m:g", "a=m:f"), ("a=m:g",), ()])
+def test_runs_that_time_other_callables_are_other_measurements(probes: tuple[str, ...]) -> None:
+    asked = case(timing="attribution", probes=("a=m:f", "b=m:g"))
+    same = probes == asked.probes
+    assert (case(timing="attribution", probes=probes).config_hash() == asked.config_hash()) is same
+
+
+def test_a_case_of_the_time_before_a_field_was_there_keeps_its_hash() -> None:
+    assert case().config_hash() == "934619b9c23908b648f1b6517ff6e6512e12b4c5582fa67e919d9bfd97cce040"
 
 
 @given(st.permutations(list(ASKED["options"])))

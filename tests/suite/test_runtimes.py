@@ -75,5 +75,5 @@ def test_the_direct_runtime_refuses_substep_application(make):
 
 
 def test_an_unknown_runtime_is_refused_with_the_known_ones(make):
-    with pytest.raises(ValueError, match="direct or manager"):
+    with pytest.raises(ValueError, match="it has: direct, manager"):
         make("g1_walk_flat", runtime="fused")

@@ -139,4 +139,11 @@ ALARM_TEXTS: dict[str, ReasonText] = {
         "Phases inside another one take longer together than that one: they overlap or are counted twice.",
         "Correct the nesting of the timers, or read wall times of parallel phases as CPU times.",
     ),
+    "MIXED_PHASES": ReasonText(
+        None,
+        "Attribution runs of one side had different configurations, such as other probes. Their phases are "
+        "not of the same measurement, and the split mixes them. Throughput runs have no phases, and the "
+        "verdict is not touched.",
+        "Measure all attribution runs of a case with the same probes and clock.",
+    ),
 }

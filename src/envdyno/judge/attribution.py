@@ -8,14 +8,14 @@ to the whole. The whole is then held against the change seen in throughput runs,
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
 import numpy as np
 
 from envdyno.judge.distributions import Floats, student_quantile
-from envdyno.judge.evidence import CaseEvidence, RunKind, RunSample
+from envdyno.judge.evidence import CaseEvidence, RunKind, RunSample, Side
 from envdyno.judge.fieller import fieller_interval
 from envdyno.judge.pairing import CANARY_LIMIT, Pair, pairs_of
 from envdyno.judge.phase_tree import REMAINDER, PhaseKind, PhaseNode, PhaseTree, phase_tree
@@ -149,7 +149,7 @@ def attribute(
         total=total,
         phases=phases,
         reconciliation=reconciliation,
-        alarms=_alarms(evidence.case, phases, total, reconciliation),
+        alarms=(*_alarms(evidence.case, phases, total, reconciliation), *_mixed(evidence.case, pairs)),
     )
 
 
@@ -260,6 +260,18 @@ def _reconcile(
         observer_head_ms=total.head_ms - head_ms,
         agrees=abs(difference) <= _UNRECONCILED * max(base_ms, head_ms),
     )
+
+
+def _mixed(case: str, pairs: Sequence[Pair]) -> Iterator[Alarm]:
+    """Yield an alarm for each side whose runs timed other things, or by other clocks, than each other."""
+    for index, side in enumerate(Side):
+        hashes = sorted({run.config_hash for pair in pairs if (run := _side(pair, index)).config_hash})
+        if len(hashes) > 1:
+            message = (
+                f"The attribution runs of side {side.value} of {case} have {len(hashes)} different "
+                f"configurations: {', '.join(digest[:12] for digest in hashes)}."
+            )
+            yield Alarm(ReasonCode.MIXED_PHASES, message, case)
 
 
 def _alarms(

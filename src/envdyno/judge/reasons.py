@@ -77,6 +77,7 @@ class ReasonCode(str, Enum):
     FORCED = "FORCED"
     NOT_RECONCILED = "NOT_RECONCILED"
     OVERLAPPING_PHASES = "OVERLAPPING_PHASES"
+    MIXED_PHASES = "MIXED_PHASES"
 
 
 class Explanation(NamedTuple):

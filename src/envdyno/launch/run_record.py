@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from envdyno._version import __version__
+from envdyno.agent.job import Timing
 from envdyno.agent.measure.actions import ActionSource
 from envdyno.agent.measure.phase_window import PhaseReading, tree_of
 from envdyno.agent.protocol import VERSION, FromWorker
@@ -96,8 +97,12 @@ def case_record(outcome: RunOutcome) -> CaseRecord:
 
 
 def case_record_of(request: RunRequest, site: Site, shares: tuple[int, ...]) -> CaseRecord:
-    """Return what a request asks for on a site."""
+    """Return what a request asks for on a site.
+
+    Probes and the clock of phases do nothing in a throughput run: they are no part of its case.
+    """
     window = request.mode is Mode.WINDOW
+    timed = request.timing is Timing.ATTRIBUTION
     return CaseRecord(
         workload=request.workload,
         options=request.options,
@@ -110,6 +115,9 @@ def case_record_of(request: RunRequest, site: Site, shares: tuple[int, ...]) -> 
         window_s=request.window_s if window else None,
         steps=None if window else request.steps,
         timing=request.timing.value,
+        probes=request.probes if timed else (),
+        phase_cpu=request.phase_cpu and timed,
+        hardware_counters=request.hardware_counters,
         numa=request.placement.numa,
         placements=tuple(placement_in_words(placement) for placement in site.choice.placements),
         threads=request.placement.threads,

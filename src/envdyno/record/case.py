@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import Field
 
+from envdyno.record.hardware import HardwareCounting
 from envdyno.record.model import Shape
 
 
@@ -19,6 +20,11 @@ class Mode(str, Enum):
     """Throughput in a common window of fixed length."""
     LATENCY = "latency"
     """The time of each of a fixed number of vector steps."""
+
+
+_LATER = ("threads", "probes", "phase_cpu", "hardware_counters")
+"""Fields that have no part in the hash where they have their default: cases of the time before a field was
+there keep their hash."""
 
 
 class CaseRecord(Shape):
@@ -41,11 +47,21 @@ class CaseRecord(Shape):
         default=None, description="of each worker, as asked; null for as many as it has CPUs"
     )
 
+    probes: tuple[str, ...] = Field(
+        default=(), description="callables that are timed as phases; of attribution runs alone"
+    )
+    phase_cpu: bool = Field(
+        default=False, description="whether phases are timed in CPU time too; of attribution runs alone"
+    )
+    hardware_counters: HardwareCounting = Field(
+        default=HardwareCounting.AUTO, description="auto where the kernel allows them, or off"
+    )
+
     def config_hash(self) -> str:
         """Return a SHA-256 over all fields; equal hashes mean that the same was asked for."""
         body = self.to_json()
-        if self.threads is None:
-            # Cases of the time before the field was there keep their hash.
-            del body["threads"]
+        for name in _LATER:
+            if getattr(self, name) == CaseRecord.model_fields[name].default:
+                del body[name]
         text = json.dumps(body, sort_keys=True, allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()
