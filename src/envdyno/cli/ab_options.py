@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
+from envdyno.cli.assets import assets_option, with_assets
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
@@ -44,6 +46,7 @@ _OPTIONS: tuple[Callable[[_F], _F], ...] = (
         metavar="[NAME:]KEY=VALUE",
         help="An option of the workload, for one side or for all.",
     ),
+    assets_option,
     click.option(
         "--env",
         "env",
@@ -97,7 +100,9 @@ _OPTIONS: tuple[Callable[[_F], _F], ...] = (
         "--gate", "min_ratio", type=float, metavar="RATIO", help="Judge the ratio against this bound."
     ),
     click.option(
-        "--rule", type=click.Choice(["interval", "point"]), help="How it is judged.  [default: interval]"
+        "--rule",
+        type=click.Choice(["interval", "point"]),
+        help="How the gate judges; there has to be one.  [default: interval]",
     ),
     click.option(
         "--aa", is_flag=True, default=None, help="The same software on both sides, to measure noise."
@@ -112,7 +117,10 @@ _OPTIONS: tuple[Callable[[_F], _F], ...] = (
         "--allow-package-diff", is_flag=True, default=None, help="Packages may differ without being named."
     ),
     click.option(
-        "--allow-dirty", is_flag=True, default=None, help="Judge a working tree with uncommitted changes."
+        "--allow-dirty",
+        is_flag=True,
+        default=None,
+        help="Let the gate judge a working tree with uncommitted changes.",
     ),
     click.option(
         "--wait-idle", metavar="TIME", help="Wait up to this long for a quiet machine before each run."
@@ -165,7 +173,7 @@ def flags_of(arguments: dict[str, Any]) -> Any:
         base=arguments["base"],
         head=arguments["head"],
         sides=arguments["sides"],
-        options=arguments["options"],
+        options=with_assets(arguments["options"], arguments["assets"]),
         env=arguments["env"],
         axes=arguments["axes"],
         settings=settings,

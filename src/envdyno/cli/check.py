@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from envdyno.cli.assets import assets_option, with_assets
 from envdyno.cli.refusal import refusing
 
 
@@ -19,6 +20,7 @@ from envdyno.cli.refusal import refusing
 @click.option(
     "-o", "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the workload."
 )
+@assets_option
 @click.option("--seed", type=int, default=0, help="Seed of environments and actions.")
 @click.option(
     "--python", type=click.Path(path_type=Path), help="Interpreter of the workload.  [default: envdyno's own]"
@@ -52,7 +54,7 @@ def _check(arguments: dict[str, Any]) -> int:
         raise UsageError(f"--steps {arguments['steps']} was asked for; it has to be at least 1.")
     request = RunRequest(
         workload=arguments["workload"],
-        options=parse_pairs(arguments["options"]),
+        options=parse_pairs(with_assets(arguments["options"], arguments["assets"])),
         num_envs=arguments["num_envs"],
         warmup_steps=arguments["steps"],
         seed=arguments["seed"],

@@ -10,6 +10,7 @@ import click
 from envdyno.agent.measure.actions import ActionSource
 from envdyno.agent.placement.placement import MemoryPolicy
 from envdyno.agent.placement.request import Smt
+from envdyno.cli.assets import assets_option
 from envdyno.cli.refusal import refusing
 from envdyno.cli.values import Duration
 
@@ -40,6 +41,7 @@ def _values(kind: Any) -> click.Choice[str]:
 @click.option(
     "-o", "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the workload."
 )
+@assets_option
 @click.option(
     "--numa",
     default=None,

@@ -11,6 +11,7 @@ from typing import Any
 from envdyno.agent.measure.actions import ActionSource
 from envdyno.agent.placement.placement import MemoryPolicy
 from envdyno.agent.placement.request import Request, Smt
+from envdyno.cli.assets import with_assets
 from envdyno.cli.values import parse_cpus, parse_deadlines, parse_pairs
 from envdyno.plan.cases import Unknown, catalogue, find_workloads
 from envdyno.plan.run_request import DEFAULT_NUM_ENVS, DEFAULT_WORKLOAD, RunRequest, check
@@ -65,7 +66,7 @@ def _workloads(name: str, python: Path | None) -> tuple[str, ...]:
 
 
 def _options(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    options = parse_pairs(arguments["options"])
+    options = parse_pairs(with_assets(arguments["options"], arguments["assets"]))
     if arguments["policy"] is not None:
         options["policy"] = arguments["policy"]
     return options
