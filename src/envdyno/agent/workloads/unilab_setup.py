@@ -25,7 +25,7 @@ REPAIRS: dict[str, tuple[str, ...]] = {
     "sac/g1_motion_tracking/motrix": ("training.task_name=G1MotionTracking",),
 }
 """What two configurations need that were published broken."""
-REPAIRED = ("1.4.0", "1.4.1", "1.5.0", "1.5.1", "1.5.2")
+REPAIRED = ("1.3.4", "1.3.5", "1.4.0", "1.4.1", "1.5.0", "1.5.1", "1.5.2")
 """Versions in which :data:`REPAIRS` are needed."""
 
 
