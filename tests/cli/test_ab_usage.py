@@ -55,6 +55,7 @@ REFUSED = {
     "a range that ends before it begins": ((*SIDES, "--pairs", "6..3"), "3..6"),
     "adaptive pairs in blocked order": ((*SIDES, "--pairs", "3..6", "--order", "blocked"), "fixed number"),
     "a budget of nothing": ((*SIDES, "--budget", "0s"), "no length of time"),
+    "a rule for a gate that is not there": ((*SIDES, "--rule", "point"), "there is no gate: give its bound"),
     "a plan file that is not there": (("nowhere.toml",), "cannot be read"),
     "a folder to resume that is not there": (("--resume", "nowhere"), "holds no experiment"),
     "a folder to resume and one to write": (("--resume", "x", "--out", "y", *SIDES), "holds no experiment"),

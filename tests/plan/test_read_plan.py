@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,7 +16,7 @@ from envdyno.agent.stages import Stage
 from envdyno.plan.experiment import ExperimentPlan, changed_keys
 from envdyno.plan.flags import PlanFlags
 from envdyno.plan.plan_error import PlanError
-from envdyno.plan.read_plan import build_plan, load_plan, plan_from_flags
+from envdyno.plan.read_plan import build_plan, load_plan, plan_from_flags, plan_from_tables
 from envdyno.sides.request import GitRef, LfsPolicy, SubmodulePolicy
 
 SAMPLE = """\
@@ -227,6 +228,41 @@ def test_flags_lie_over_a_file(tmp_path: Path) -> None:
     assert plan.sides["manager"].pythonpath == ("src",)
     assert plan.experiment.pairs == (4, 4)
     assert plan.experiment.num_envs == (8192,)
+
+
+TWO_SIDES: dict[str, Any] = {"cases": ("synthetic",), "options": ("a:x=1", "b:x=2")}
+
+
+def test_allowing_uncommitted_changes_makes_no_gate(tmp_path: Path) -> None:
+    allowed = {"gate.allow_dirty": True}
+    assert plan_from_flags(PlanFlags(**TWO_SIDES, settings=allowed), tmp_path).plan.gate is None
+    (tmp_path / "plan.toml").write_text(MINIMAL)
+    assert load_plan(tmp_path / "plan.toml", PlanFlags(settings=allowed)).plan.gate is None
+    ungated = plan_of(MINIMAL, tmp_path).to_json()
+    resumed = plan_from_tables(ungated, PlanFlags(settings=allowed), tmp_path, "bundle")
+    assert resumed.plan.gate is None
+
+
+@pytest.mark.parametrize("allowed", [None, True])
+def test_a_rule_without_a_gate_is_refused_and_no_bound_is_made_up(
+    tmp_path: Path, allowed: bool | None
+) -> None:
+    settings = {"gate.rule": "point", "gate.allow_dirty": allowed}
+    (tmp_path / "plan.toml").write_text(MINIMAL)
+    with pytest.raises(PlanError, match="--rule point says how a gate judges, and there is no gate"):
+        plan_from_flags(PlanFlags(**TWO_SIDES, settings=settings), tmp_path)
+    with pytest.raises(PlanError, match="there is no gate"):
+        load_plan(tmp_path / "plan.toml", PlanFlags(settings=settings))
+
+
+def test_flags_refine_the_gate_that_a_file_or_a_bound_makes(tmp_path: Path) -> None:
+    settings = {"gate.rule": "point", "gate.allow_dirty": True}
+    (tmp_path / "plan.toml").write_text(MINIMAL + "[gate]\nmin_ratio = 0.7\n")
+    of_file = load_plan(tmp_path / "plan.toml", PlanFlags(settings=settings)).plan.gate
+    bounded = PlanFlags(**TWO_SIDES, settings={**settings, "gate.min_ratio": 0.7})
+    for gate in (of_file, plan_from_flags(bounded, tmp_path).plan.gate):
+        assert gate is not None
+        assert (gate.min_ratio, gate.rule.value, gate.allow_dirty) == (0.7, "point", True)
 
 
 def test_relative_paths_start_at_the_plan_file(tmp_path: Path) -> None:

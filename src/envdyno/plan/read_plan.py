@@ -47,7 +47,7 @@ def load_plan(path: Path, flags: PlanFlags | None = None) -> LoadedPlan:
     except TomlError as error:
         raise PlanError(str(path), [f"this is not TOML: {error}."]) from error
     if flags is not None:
-        tables = _merged(tables, flags.tables())
+        tables = _with_flags(tables, flags)
     plan = build_plan(tables, str(path), text)
     return LoadedPlan(plan, path.resolve().parent, str(path))
 
@@ -59,7 +59,7 @@ def plan_from_flags(flags: PlanFlags, directory: Path) -> LoadedPlan:
         PlanError: the flags do not make a plan.
     """
     source = "The command line"
-    tables = flags.tables()
+    tables = _with_flags({}, flags)
     missing = [sentence for table, sentence in _NEEDED_FLAGS.items() if table not in tables]
     if missing:
         raise PlanError(source, missing)
@@ -72,7 +72,7 @@ def plan_from_tables(tables: Mapping[str, Any], flags: PlanFlags, directory: Pat
     Raises:
         PlanError: they do not make a plan.
     """
-    return LoadedPlan(build_plan(_merged(tables, flags.tables()), source), directory, source)
+    return LoadedPlan(build_plan(_with_flags(tables, flags), source), directory, source)
 
 
 def build_plan(tables: Mapping[str, Any], source: str, text: str | None = None) -> ExperimentPlan:
@@ -85,6 +85,28 @@ def build_plan(tables: Mapping[str, Any], source: str, text: str | None = None) 
         return ExperimentPlan.model_validate(dict(tables))
     except ValidationError as error:
         raise PlanError(source, sentences(error, ExperimentPlan, text)) from error
+
+
+def _with_flags(tables: Mapping[str, Any], flags: PlanFlags) -> dict[str, Any]:
+    """Lay flags over the tables of a plan.
+
+    Only a bound makes a gate, for what a ratio is held against is nobody's to guess. How to judge says
+    nothing without one. Uncommitted changes are allowed without one anyway.
+
+    Raises:
+        PlanError: a flag cannot be read, or says how a gate judges that is not there.
+    """
+    above = flags.tables()
+    gate = above.get("gate", {})
+    if gate and "min_ratio" not in gate and tables.get("gate") is None:
+        if "rule" in gate:
+            text = (
+                f"--rule {gate['rule']} says how a gate judges, and there is no gate: give its bound, such "
+                "as --gate 0.90, or a [gate] in the plan file."
+            )
+            raise PlanError("The command line", [text])
+        del above["gate"]
+    return _merged(tables, above)
 
 
 def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
