@@ -192,7 +192,7 @@ class _Sweep:
             executor=executor,
             keep=self.journal.append,
             limits=Limits(budget_s, settings.retries, settings.disturbed_repeats),
-            left_out=why_no_further(lambda: self._memory_bytes(course)),
+            left_out=why_no_further(lambda: self._memory_bytes(course), plan.measure.window),
             history=history,
         )
         experiment.hooks = Hooks(progress.begin, progress.end, lambda: bool(session.interrupts.arrived))

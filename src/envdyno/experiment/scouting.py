@@ -1,8 +1,8 @@
 """Scouting: which batch sizes are worth a sweep, where nobody said.
 
 One short run of each power of two, smallest first, with one worker a node and all its threads, until more
-environments bring no more, do not fit into memory, or fail. The rates of scouting runs choose batch sizes and
-nothing else: they are not judged.
+environments bring no more, do not fit into memory, take too long for a window of many steps, or fail. The
+rates of scouting runs choose batch sizes and nothing else: they are not judged.
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ from envdyno.record.status import Status
 
 AROUND_KNEE = 4
 """A sweep goes from the knee divided by this to the knee times this: fewer threads have an earlier knee."""
+
+
+LEAST_STEPS = 50
+"""A window of the sweep holds so many vector steps at least, for its edges cut off up to one at each end."""
 
 
 def scouted_rates(records: Sequence[RunRecord]) -> dict[int, float]:
@@ -40,12 +44,13 @@ def chosen_num_envs(records: Sequence[RunRecord]) -> tuple[int, ...]:
 
 
 def why_no_further(
-    memory_bytes: Callable[[], int | None],
+    memory_bytes: Callable[[], int | None], window_s: float
 ) -> Callable[[PlannedRun, Sequence[RunRecord]], str | None]:
     """Return what tells why a scouting run is left out; ``None`` for a run that is made.
 
     Args:
         memory_bytes: how much memory the workers could have now; ``None`` where that is not known.
+        window_s: of the sweep.
     """
 
     def why(run: PlannedRun, records: Sequence[RunRecord]) -> str | None:
@@ -62,7 +67,7 @@ def why_no_further(
                 f"More than {sorted(rates)[-3]:,} environments brought less than "
                 f"{100 * (MIN_GAIN - 1):.0f} % more, twice in a row."
             )
-        return _memory_short(size, records, memory_bytes)
+        return _too_slow(size, records, window_s) or _memory_short(size, records, memory_bytes)
 
     return why
 
@@ -82,6 +87,27 @@ def _memory_short(
         f"{largest:,} environments took {known[largest] / 2**30:.1f} GiB, so {size:,} may need "
         f"{need / 2**30:.1f} GiB, and {room / 2**30:.1f} GiB are free."
     )
+
+
+def _too_slow(size: int, records: Sequence[RunRecord], window_s: float) -> str | None:
+    """Return why a window would hold too few steps of a batch, by how long those of the largest one took."""
+    known = {found: step for record in records if (found := _size(record)) and (step := _step_s(record))}
+    if not known:
+        return None
+    largest = max(known)
+    step_s = known[largest] * size / largest
+    if step_s * LEAST_STEPS <= window_s:
+        return None
+    return (
+        f"A vector step of {size:,} environments may take {step_s:.2g} s, and a window of {window_s:g} s "
+        f"would hold fewer than {LEAST_STEPS}. A longer --duration goes on."
+    )
+
+
+def _step_s(record: RunRecord) -> float | None:
+    if record.throughput is None or record.totals is None or not record.totals.vector_steps:
+        return None
+    return record.throughput.elapsed_s * max(1, len(record.workers)) / record.totals.vector_steps
 
 
 def _resident(record: RunRecord) -> int:

@@ -8,9 +8,11 @@ decision (selection and ranking) rules", and of Hsu 1984, "Constrained simultane
 multiple comparisons with the best"). So the setting that is truly the best is among those named, with 95 %
 confidence, however many there are.
 
-Three blocks say little about the noise of one pair of settings, and the whole grid says more. The variance is
-what the grid leaves over when settings and blocks are taken out; where a pair's own spread is larger, that
-holds. Simulations are in ``benchmarks/sweep.py``.
+Three blocks say little about the noise of one setting, and the whole grid says more. Each setting's variance,
+taken from what is left over when settings and blocks are taken out, is moderated by those of all others as in
+Smyth 2004 (see :mod:`envdyno.judge.variance_sources`): where settings are alike in noise they borrow from
+each other, where they are not each stands by itself. Where the two settings of a comparison spread more than
+that, their own spread holds. Simulations are in ``benchmarks/sweep.py``.
 """
 
 from __future__ import annotations
@@ -25,11 +27,13 @@ from envdyno.judge.distributions import Floats, student_quantile
 from envdyno.judge.knee import NEAR_BEST
 from envdyno.judge.pairing import CANARY_LIMIT
 from envdyno.judge.sweep_evidence import ENOUGH, SweepEvidence, UsedRuns, used_runs
-from envdyno.judge.variance_sources import LEAST_SPREAD
+from envdyno.judge.variance_sources import LEAST_SPREAD, prior_from_cases
 from envdyno.record.setting import Setting
 
 ALPHA = 0.05
 _FIT_ROUNDS = 100
+_MIN_RUNS = 2
+"""Of a setting, for its spread to say anything."""
 
 __all__ = [
     "ALPHA",
@@ -119,17 +123,18 @@ def compare_with_best(log_rates: Floats, alpha: float = ALPHA) -> Comparisons:
     residual = np.where(there, y - setting[..., None] - block[..., None, :], 0.0)
     measured = there.any(axis=-1)
     df = there.sum(axis=(-2, -1)) - measured.sum(axis=-1) - there.any(axis=-2).sum(axis=-1) + 1
+    noise = _noise((residual**2).sum(axis=-1), there.sum(axis=-1), df)
+    own_best = np.take_along_axis(y, best[..., None, None], axis=-2)
+    d = y - own_best
+    shared = np.isfinite(d)
+    n = shared.sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        pooled = (residual**2).sum(axis=(-2, -1)) / df
-        own_best = np.take_along_axis(y, best[..., None, None], axis=-2)
-        d = y - own_best
-        shared = np.isfinite(d)
-        n = shared.sum(axis=-1)
         mean = np.where(shared, d, 0.0).sum(axis=-1) / n
         own = np.where(shared, (d - mean[..., None]) ** 2, 0.0).sum(axis=-1) / (n - 1)
         others = np.maximum(1, measured.sum(axis=-1) - 1)
-        variance = np.maximum(np.maximum(own, 2 * pooled[..., None]), LEAST_SPREAD**2)
-        width = _quantiles(alpha, others, df)[..., None] * np.sqrt(variance / n)
+        both = noise.variance + np.take_along_axis(noise.variance, best[..., None], axis=-1)
+        variance = np.maximum(np.maximum(own, both), LEAST_SPREAD**2)
+        width = _quantiles(alpha, others, noise.df)[..., None] * np.sqrt(variance / n)
     enough = (n >= ENOUGH) & (df >= 1)[..., None]
     return Comparisons(
         best=np.asarray(best),
@@ -137,6 +142,47 @@ def compare_with_best(log_rates: Floats, alpha: float = ALPHA) -> Comparisons:
         half_width=np.where(enough, width, math.inf),
         shared=np.asarray(n),
     )
+
+
+class _Noise(NamedTuple):
+    """Variance of one run's log rate, by setting, and the degrees of freedom behind it, by sweep."""
+
+    variance: Floats
+    df: Floats
+
+
+def _noise(squares: Floats, runs: Floats, df: Floats) -> _Noise:
+    """Return the moderated variance of every setting.
+
+    Args:
+        squares: sum of each setting's squared residuals, shape (..., settings).
+        runs: number of each setting's runs.
+        df: of all residuals together, shape (...).
+    """
+    settings = squares.shape[-1]
+    flat = zip(squares.reshape(-1, settings), runs.reshape(-1, settings), np.ravel(df), strict=True)
+    found = [_moderated(*one) for one in flat]
+    variances = np.asarray([variance for variance, _ in found], dtype=np.float64)
+    return _Noise(
+        variances.reshape(squares.shape),
+        np.asarray([own for _, own in found], dtype=np.float64).reshape(np.shape(df)),
+    )
+
+
+def _moderated(squares: Floats, runs: Floats, df: float) -> tuple[Floats, float]:
+    """Return the variance of every setting of one sweep, and the degrees of freedom behind it."""
+    if df < 1:
+        return np.full(squares.shape, math.inf), 0.0
+    own_df = (
+        runs * df / runs.sum()
+    )  # a residual is worth less than a run, for settings and blocks were fitted
+    several = runs >= _MIN_RUNS
+    own = np.divide(squares, own_df, out=np.zeros_like(squares), where=own_df > 0)
+    prior = prior_from_cases(own[several].tolist(), own_df[several].tolist())
+    if prior is None:
+        return np.full(squares.shape, squares.sum() / df), float(df)
+    variance = (prior.df * prior.variance + own_df * own) / (prior.df + own_df)
+    return variance, float(min(df, prior.df + own_df[several].min()))
 
 
 def _where_enough(setting: Floats, there: Floats) -> Floats:
@@ -166,11 +212,8 @@ def _fitted(y: Floats, there: Floats) -> tuple[Floats, Floats]:
 
 def _quantiles(alpha: float, others: Floats, df: Floats) -> Floats:
     """Return the t that each comparison's error exceeds with probability ``alpha / others``."""
-    pairs = {
-        (int(o), int(f)): student_quantile(alpha / int(o), int(f)) if f >= 1 else math.inf
-        for o, f in zip(np.ravel(others), np.ravel(df), strict=True)
-    }
-    flat = [pairs[int(o), int(f)] for o, f in zip(np.ravel(others), np.ravel(df), strict=True)]
+    pairs = zip(np.ravel(others), np.ravel(df), strict=True)
+    flat = [student_quantile(alpha / float(o), float(f)) if f > 0 else math.inf for o, f in pairs]
     return np.asarray(flat, dtype=np.float64).reshape(np.shape(others))
 
 

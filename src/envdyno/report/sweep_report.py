@@ -10,6 +10,7 @@ from envdyno.experiment.sweep_judging import SettingFigures, SweepAnswer, answer
 from envdyno.judge.best_settings import SettingResult, Standing
 from envdyno.judge.knee import NEAR_BEST
 from envdyno.judge.sweep_evidence import ENOUGH
+from envdyno.record.counted import agreeing, counted
 from envdyno.record.experiment import ExperimentRecord
 from envdyno.record.run_record import RunRecord
 from envdyno.record.setting import Setting
@@ -31,7 +32,7 @@ LEGEND = {
     "?": "too few runs to tell",
     "-": "not measured",
 }
-HEADER = ("", "envs", "w x t", "transitions/s", "of best [95 %]", "step p50", "RSS", "per CPU-s", "n of N")
+HEADER = ("", "envs", "WxT", "transitions/s", "of best [95 %]", "step p50", "RSS", "per CPU-s", "n of N")
 RIGHT = (1, 2, 3, 5, 6, 7, 8)
 LEAST_WANTED = (7, 6)
 """Columns that a narrow screen goes without, the first one first."""
@@ -71,9 +72,9 @@ def sweep_answer(material: Material) -> SweepAnswer | None:
 def setting_text(setting: Setting) -> str:
     """Return a setting in words."""
     return (
-        f"{setting.num_envs:,} env{'s' * (setting.num_envs != 1)}, "
-        f"{setting.workers_per_node} worker{'s' * (setting.workers_per_node != 1)} a node, "
-        f"{setting.threads} thread{'s' * (setting.threads != 1)}"
+        f"{counted(setting.num_envs, 'env')}, "
+        f"{counted(setting.workers_per_node, 'worker')} a node, "
+        f"{counted(setting.threads, 'thread')}"
     )
 
 
@@ -95,8 +96,8 @@ def answer_texts(answer: SweepAnswer) -> Iterator[str]:
     yield f"best here: {found}"
     equal = result.named(Standing.EQUAL)
     if equal:
-        count = "1 other setting" if len(equal) == 1 else f"{len(equal)} other settings"
-        yield f"as good, as far as these runs can tell: {count}, marked ="
+        others = counted(len(equal), "other setting")
+        yield f"as good, as far as these runs can tell: {others}, marked ="
     elif len(result.settings) > 1:
         yield "no other setting that was measured often enough can be as good"
     cheapest = result.cheapest
@@ -115,19 +116,19 @@ def answer_texts(answer: SweepAnswer) -> Iterator[str]:
 def ratio_text(one: SettingResult) -> str:
     """Return the ratio to the best with its bounds."""
     if one.log_ratio is None or one.standing is Standing.BEST:
-        return "" if one.log_ratio is None else "1.00"
+        return "" if one.log_ratio is None else "1.000"
     ratio = math.exp(one.log_ratio)
     if one.half_width is None:
-        return f"{ratio:.2f}"
+        return f"{ratio:.3f}"
     low, high = math.exp(one.log_ratio - one.half_width), math.exp(one.log_ratio + one.half_width)
-    return f"{ratio:.2f} [{low:.2f}, {high:.2f}]"
+    return f"{ratio:.3f} [{low:.3f}, {high:.3f}]"
 
 
 def knee_texts(answer: SweepAnswer) -> Iterator[str]:
     """Yield the knees of the curves over batch sizes, those alike together."""
     by_size: dict[int, list[str]] = {}
     for (workers, threads), size in answer.knees.items():
-        by_size.setdefault(size, []).append(f"{workers} x {threads}")
+        by_size.setdefault(size, []).append(f"{workers}x{threads}")
     parts = [f"{size:,} envs with {', '.join(names)}" for size, names in sorted(by_size.items())]
     if parts:
         share = f"{100 * NEAR_BEST:.0f} %"
@@ -135,7 +136,7 @@ def knee_texts(answer: SweepAnswer) -> Iterator[str]:
 
 
 def _times(runs: int) -> str:
-    return {1: "One run", 2: "Two runs"}.get(runs, f"{runs} runs")
+    return {1: "One run", 2: "Two runs"}.get(runs, counted(runs, "run"))
 
 
 def _table(answer: SweepAnswer, width: int) -> list[str]:
@@ -159,7 +160,7 @@ def _row(one: SettingResult, figures: SettingFigures, blocks: int) -> tuple[str,
     return (
         MARKS[one.standing],
         f"{setting.num_envs:,}",
-        f"{setting.workers_per_node} x {setting.threads}",
+        f"{setting.workers_per_node}x{setting.threads}",
         UNKNOWN if one.median_per_s is None else rate_text(one.median_per_s),
         ratio_text(one),
         UNKNOWN if figures.step_p50_ms is None else f"{figures.step_p50_ms:.4g} ms",
@@ -179,7 +180,9 @@ def size_text(size_bytes: int) -> str:
 def _legend(answer: SweepAnswer, width: int) -> list[str]:
     used = {MARKS[one.standing] for one in answer.result.settings}
     marks = [f"{mark} {text}" for mark, text in LEGEND.items() if mark in used]
-    return wrapped("; ".join(["w x t: workers a node x threads of each", *marks]), width)
+    return wrapped(
+        "; ".join(["WxT: workers a node x threads of each; of best: paired by block", *marks]), width
+    )
 
 
 def _warnings(head: ExperimentRecord, answer: SweepAnswer, records: Sequence[RunRecord]) -> Iterator[str]:
@@ -191,7 +194,7 @@ def _warnings(head: ExperimentRecord, answer: SweepAnswer, records: Sequence[Run
 def warning_texts(answer: SweepAnswer) -> Iterator[str]:
     """Yield what limits the answer: settings that cannot be or gave no figure, and disturbed runs."""
     for reason, count in answer.impossible.items():
-        yield f"! {count} setting{'s' * (count != 1)} of the grid cannot be. {finished(reason)}"
+        yield f"! {counted(count, 'setting')} of the grid cannot be. {finished(reason)}"
     used = answer.result.used
     if used.disturbed:
         yield (
@@ -204,7 +207,9 @@ def warning_texts(answer: SweepAnswer) -> Iterator[str]:
             "block: the machine had changed, and there are too few other runs."
         )
     if used.set_aside:
-        yield f"{used.set_aside} runs are set aside for what happened to the machine; others are enough."
+        are = agreeing(used.set_aside, "is", "are")
+        aside = counted(used.set_aside, "run")
+        yield f"{aside} {are} set aside for what happened to the machine; others are enough."
     missing: dict[str, list[Setting]] = {}
     for one in answer.result.named(Standing.NOT_MEASURED):
         why = answer.figures[one.setting].failure or "It was not run yet."
