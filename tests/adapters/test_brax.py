@@ -9,16 +9,17 @@ import pytest
 
 from envdyno.agent.measure.step_log import Totals, as_tally
 from envdyno.agent.workloads.brax import build
-from envdyno.agent.workloads.contract import Autoreset
+from envdyno.agent.workloads.contract import Autoreset, BuildContext
 from envdyno.agent.workloads.registry import WorkloadError
 
 NUM_ENVS = 4
+CONTEXT = BuildContext(0, 1, (0,), 1, attribution=False)
 
 
 @pytest.fixture(scope="module")
 def workload() -> Any:
     """A batch of the environment that compiles fastest, with short episodes."""
-    return build(NUM_ENVS, 3, "fast", episode_length=7)
+    return build(NUM_ENVS, 3, "fast", CONTEXT._replace(check=True), episode_length=7)
 
 
 def test_counts_are_those_of_the_steps_that_each_row_made(workload: Any) -> None:
@@ -26,7 +27,7 @@ def test_counts_are_those_of_the_steps_that_each_row_made(workload: Any) -> None
     (actions,) = workload.make_actions(source="fixed", seed=1, batches=1)
     totals, moved, ended, ended_steps = Totals(), 0, 0, 0
     told_before = workload.work()["episode_steps"]
-    ages = np.zeros(NUM_ENVS)
+    ages, inside_before = np.zeros(NUM_ENVS), workload.count_inside()
     for _ in range(30):
         totals.add(as_tally(workload.step(actions), NUM_ENVS))
         workload.synchronize()
@@ -36,7 +37,7 @@ def test_counts_are_those_of_the_steps_that_each_row_made(workload: Any) -> None
         ended += int(over.sum())
         ended_steps += int(after[over].sum())
         ages = np.where(over, 0, after)
-    assert totals.transitions == moved == 30 * NUM_ENVS
+    assert totals.transitions == moved == workload.count_inside() - inside_before == 30 * NUM_ENVS
     assert totals.episodes == ended == 4 * NUM_ENVS
     assert workload.work()["episode_steps"] - told_before == ended_steps == 7 * ended
     assert len(workload._waiting) == 0
@@ -82,4 +83,4 @@ def test_the_specification_is_that_of_the_environment(workload: Any) -> None:
 
 def test_what_is_not_there_is_refused_in_a_sentence() -> None:
     with pytest.raises(WorkloadError, match=r"no environment 'nowhere'; it has: .*ant"):
-        build(NUM_ENVS, 0, "nowhere")
+        build(NUM_ENVS, 0, "nowhere", CONTEXT)

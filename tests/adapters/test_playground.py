@@ -8,24 +8,25 @@ import numpy as np
 import pytest
 
 from envdyno.agent.measure.step_log import Totals, as_tally
-from envdyno.agent.workloads.contract import Autoreset
+from envdyno.agent.workloads.contract import Autoreset, BuildContext
 from envdyno.agent.workloads.playground import build
 from envdyno.agent.workloads.registry import WorkloadError
 
 NUM_ENVS = 4
+CONTEXT = BuildContext(0, 1, (0,), 1, attribution=False)
 LIMIT = 7
 
 
 @pytest.fixture(scope="module")
 def workload() -> Any:
     """A batch of a task that needs no robot from the network, with short episodes."""
-    return build(NUM_ENVS, 3, "CartpoleBalance", episode_length=LIMIT)
+    return build(NUM_ENVS, 3, "CartpoleBalance", CONTEXT._replace(check=True), episode_length=LIMIT)
 
 
 def test_counts_are_those_of_the_steps_that_each_row_made(workload: Any) -> None:
     workload.reset()
     (actions,) = workload.make_actions(source="fixed", seed=1, batches=1)
-    totals, ages, moved = Totals(), np.zeros(NUM_ENVS), 0
+    totals, ages, moved, inside_before = Totals(), np.zeros(NUM_ENVS), 0, workload.count_inside()
     for _ in range(30):
         totals.add(as_tally(workload.step(actions), NUM_ENVS))
         workload.synchronize()
@@ -33,7 +34,7 @@ def test_counts_are_those_of_the_steps_that_each_row_made(workload: Any) -> None
         moved += int(((after == ages + 1) | (after == 1)).sum())
         ages = np.where(np.asarray(workload._state.done) > 0.5, 0, after)
     ended = int(np.asarray(workload._state.info["AutoResetWrapper_done_count"]).sum())
-    assert totals.transitions == moved == 30 * NUM_ENVS
+    assert totals.transitions == moved == workload.count_inside() - inside_before == 30 * NUM_ENVS
     assert totals.episodes == ended == 30 // LIMIT * NUM_ENVS
     assert workload.work()["episode_steps"] == LIMIT * ended
 
@@ -58,4 +59,4 @@ def test_the_specification_is_that_of_the_environment(workload: Any) -> None:
 
 def test_what_is_not_there_is_refused_in_a_sentence() -> None:
     with pytest.raises(WorkloadError, match=r"no environment 'Nowhere'; it has: .*CheetahRun"):
-        build(NUM_ENVS, 0, "Nowhere")
+        build(NUM_ENVS, 0, "Nowhere", CONTEXT)

@@ -25,10 +25,16 @@ def actions_of(workload: Any, steps: int) -> list[Any]:
 @pytest.mark.parametrize("batching", ["serial", "parallel"])
 def test_transitions_are_those_that_the_environments_counted(batching: str, tmp_path: Path) -> None:
     target = "counted_gym:Counted-v0"
-    workload = build(NUM_ENVS, 7, target, CONTEXT, batching=batching, folder=str(tmp_path))
+    context = CONTEXT._replace(check=True)
+    workload = build(NUM_ENVS, 7, target, context, batching=batching, folder=str(tmp_path))
     before, steps_before = counted(tmp_path), workload.work()["episode_steps"]
     tallies = [workload.step(actions) for actions in actions_of(workload, 80)]
     after, steps_after = counted(tmp_path), workload.work()["episode_steps"]
+    if batching == "serial":
+        assert workload.count_inside is not None
+        assert workload.count_inside() == after[0]
+    else:
+        assert workload.count_inside is None
     workload.close()
     assert sum(tally.transitions for tally in tallies) == after[0] - before[0] == 80 * NUM_ENVS
     assert sum(tally.episodes or 0 for tally in tallies) == after[2] - before[2] > 20

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from envdyno.agent.measure.step_log import Totals, as_tally
-from envdyno.agent.workloads.contract import Autoreset
+from envdyno.agent.workloads.contract import Autoreset, BuildContext
 from envdyno.agent.workloads.playground import build
 from envdyno.agent.workloads.registry import WorkloadError
 
 NUM_ENVS = 3
+CONTEXT = BuildContext(0, 1, (0,), 1, attribution=False)
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class State:
     reward: Any
     done: Any
     ages: Any
+    info: Any = None
 
 
 @dataclass
@@ -50,7 +52,13 @@ class WrappedEnv:
         self.transitions += len(ages)
         self.ended += int(done.sum())
         self.ended_steps += int(ages[done > 0].sum())
-        return replace(state, reward=np.full(len(ages), 0.25), done=done, ages=np.where(done > 0, 0, ages))
+        return replace(
+            state,
+            reward=np.full(len(ages), 0.25),
+            done=done,
+            ages=np.where(done > 0, 0, ages),
+            info={"steps": ages},
+        )
 
 
 @pytest.fixture
@@ -90,7 +98,7 @@ def wrapped(monkeypatch: pytest.MonkeyPatch) -> list[WrappedEnv]:
 
 
 def test_counts_are_those_of_the_environment(wrapped: list[WrappedEnv]) -> None:
-    workload = build(NUM_ENVS, 11, "CheetahRun")
+    workload = build(NUM_ENVS, 11, "CheetahRun", CONTEXT)
     workload.reset()
     (env,) = wrapped
     (actions,) = workload.make_actions(source="fixed", seed=1, batches=1)
@@ -107,8 +115,34 @@ def test_counts_are_those_of_the_environment(wrapped: list[WrappedEnv]) -> None:
     assert workload.work() == {"episode_steps": env.ended_steps}, "what a reset cut off has not ended"
 
 
+@pytest.mark.usefixtures("wrapped")
+def test_a_check_counts_the_rows_that_moved_by_the_wrappers_own_account() -> None:
+    workload = build(NUM_ENVS, 0, "CheetahRun", CONTEXT._replace(check=True))
+    workload.reset()
+    (actions,) = workload.make_actions(source="zero", seed=1, batches=1)
+    assert workload.count_inside is not None
+    for steps in range(1, 13):
+        workload.step(actions)
+        assert workload.count_inside() == NUM_ENVS * steps
+    workload.reset()
+    workload.step(actions)
+    assert workload.count_inside() == NUM_ENVS * 13
+
+
+@pytest.mark.usefixtures("wrapped")
+def test_a_row_that_stands_still_is_missing_from_the_count_inside() -> None:
+    workload = build(NUM_ENVS, 0, "CheetahRun", CONTEXT._replace(check=True))
+    workload.reset()
+    (actions,) = workload.make_actions(source="zero", seed=1, batches=1)
+    workload.step(actions)
+    workload._ages = np.array([1, 0, 0])  # as if the latter two had not moved before
+    workload.step(actions)
+    assert workload.count_inside is not None
+    assert workload.count_inside() == NUM_ENVS + 1
+
+
 def test_the_specification_is_that_of_the_environment(wrapped: list[WrappedEnv]) -> None:
-    spec = build(NUM_ENVS, 0, "CheetahRun", episode_length=9).spec
+    spec = build(NUM_ENVS, 0, "CheetahRun", CONTEXT, episode_length=9).spec
     assert (spec.autoreset, spec.substeps, spec.step_dt_s) == (Autoreset.SAME_STEP, 4, 0.02)
     assert spec.episode_limit_steps == wrapped[0].limit == 9
     assert spec.observation["state"].shape == (5,)
@@ -118,7 +152,7 @@ def test_the_specification_is_that_of_the_environment(wrapped: list[WrappedEnv])
 
 @pytest.mark.usefixtures("wrapped")
 def test_each_step_waits_for_the_one_before_the_last_and_an_edge_for_all() -> None:
-    workload = build(NUM_ENVS, 0, "CheetahRun")
+    workload = build(NUM_ENVS, 0, "CheetahRun", CONTEXT)
     workload.reset()
     waited = sys.modules["jax"].waited
     (actions,) = workload.make_actions(source="zero", seed=1, batches=1)
@@ -133,6 +167,6 @@ def test_each_step_waits_for_the_one_before_the_last_and_an_edge_for_all() -> No
 @pytest.mark.usefixtures("wrapped")
 def test_what_is_not_there_is_refused_in_a_sentence() -> None:
     with pytest.raises(WorkloadError, match="it has: CheetahRun"):
-        build(NUM_ENVS, 0, "Nowhere")
+        build(NUM_ENVS, 0, "Nowhere", CONTEXT)
     with pytest.raises(WorkloadError, match="fetched from the network"):
-        build(NUM_ENVS, 0, "Go1JoystickFlatTerrain")
+        build(NUM_ENVS, 0, "Go1JoystickFlatTerrain", CONTEXT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from envdyno.agent.workloads.contract import BuildContext
 from envdyno.agent.workloads.framework import Framework
 from envdyno.agent.workloads.jax_batch import JaxWorkload, jax_spec
 from envdyno.agent.workloads.options import whole
@@ -19,7 +20,13 @@ def import_framework(**_options: object) -> None:
 
 
 def build(
-    num_envs: int, seed: int, target: str, *, backend: str = "generalized", episode_length: int = 1000
+    num_envs: int,
+    seed: int,
+    target: str,
+    context: BuildContext,
+    *,
+    backend: str = "generalized",
+    episode_length: int = 1000,
 ) -> JaxWorkload:
     """Build a Brax environment.
 
@@ -27,6 +34,7 @@ def build(
         num_envs: rows.
         seed: of the start states.
         target: name of an environment, as ``ant``.
+        context: tells whether an independent count is wanted.
         backend: generalized, positional, spring or mjx.
         episode_length: steps after which an episode is cut.
 
@@ -51,7 +59,10 @@ def build(
         modules=("brax", "jax", "jaxlib"),
     )
     reset = jax.jit(env.reset)
-    return JaxWorkload(jax, env, spec, lambda: reset(jax.random.PRNGKey(seed)))
+    workload = JaxWorkload(jax, env, spec, lambda: reset(jax.random.PRNGKey(seed)))
+    if context.check:
+        workload.watch_episodes()
+    return workload
 
 
 def _step_dt_s(env: Any) -> float | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from envdyno.agent.workloads.contract import BuildContext
 from envdyno.agent.workloads.framework import import_user_module, split_target
+from envdyno.agent.workloads.gymnasium_count import counting_wrapper
 from envdyno.agent.workloads.options import choice, truth, whole
 from envdyno.agent.workloads.registry import Resolved, WorkloadError, call_factory
 from envdyno.agent.workloads.vector_env import looks_like_vector_env
@@ -136,24 +137,6 @@ def make_vec(
                 f"{target!r} was given {', '.join(given)}, and does not take all of them: {error}"
             ) from error
         raise
-
-
-def counting_wrapper(gymnasium: Any) -> Any:
-    """Return a wrapper class that counts inside the environment, beside what its vector reports."""
-
-    class CountsInside(gymnasium.Wrapper):  # type: ignore[misc]
-        def __init__(self, env: Any) -> None:
-            super().__init__(env)
-            self._transitions = 0
-
-        def step(self, action: Any) -> Any:
-            self._transitions += 1
-            return super().step(action)
-
-        def transitions_inside(self) -> int:
-            return self._transitions
-
-    return CountsInside
 
 
 def told_by(env: Any, target: str) -> dict[str, Any]:

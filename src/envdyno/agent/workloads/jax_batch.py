@@ -29,6 +29,9 @@ class JaxWorkload:
         self._earlier_steps = 0
         self._clock, self._last_end = self._unended()
         self._waiting: list[Any] = []
+        self.count_inside: Callable[[], int] | None = None
+        self._moved_rows = 0
+        self._ages: Any = 0
         self._env_step = phase("env_step")
         where = self._jax.numpy.where
 
@@ -49,6 +52,7 @@ class JaxWorkload:
         self._earlier_steps = self._episode_steps()
         self._clock, self._last_end = self._unended()
         self._state = self._start()
+        self._ages = 0
 
     def step(self, actions: Any) -> Tally:
         """Step all rows; the counts are read after the window."""
@@ -59,7 +63,22 @@ class JaxWorkload:
             self._waiting.append(reward)
             if len(self._waiting) > IN_FLIGHT:
                 self._jax.block_until_ready(self._waiting.pop(0))
+        if self.count_inside is not None:
+            self._note_moved_rows()
         return Tally(self.spec.num_envs, 0, episodes, None, reward)
+
+    def watch_episodes(self) -> None:
+        """Count, besides, the rows whose episode has become longer by the environment's own account."""
+        self.count_inside = lambda: self._moved_rows
+
+    def _note_moved_rows(self) -> None:
+        """Look at the steps that the episode wrapper keeps of each row; waits for the device.
+
+        A row that moved is one step on; one that ended begins at 0 in the step that follows.
+        """
+        where, steps = self._jax.numpy.where, self._state.info["steps"]
+        self._moved_rows += int((steps == self._ages + 1).sum())
+        self._ages = where(self._state.done > 0.5, 0, steps)
 
     def make_actions(self, *, source: str, seed: int, batches: int) -> list[Any]:
         """Return the ring as arrays on the device."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from envdyno.agent.workloads.contract import BuildContext
 from envdyno.agent.workloads.framework import Framework
 from envdyno.agent.workloads.jax_batch import JaxWorkload, jax_spec
 from envdyno.agent.workloads.options import whole
@@ -18,13 +19,16 @@ def import_framework(**_options: object) -> None:
     FRAMEWORK.load()
 
 
-def build(num_envs: int, seed: int, target: str, *, episode_length: int | None = None) -> JaxWorkload:
+def build(
+    num_envs: int, seed: int, target: str, context: BuildContext, *, episode_length: int | None = None
+) -> JaxWorkload:
     """Build an environment of MuJoCo Playground.
 
     Args:
         num_envs: rows.
         seed: of the start states.
         target: name of an environment, as ``CheetahRun``.
+        context: tells whether an independent count is wanted.
         episode_length: steps after which an episode is cut; the environment's own when not given.
 
     Raises:
@@ -60,4 +64,7 @@ def build(num_envs: int, seed: int, target: str, *, episode_length: int | None =
         modules=("mujoco_playground", "mujoco"),
     )
     reset, keys = jax.jit(env.reset), jax.random.split(jax.random.PRNGKey(seed), num_envs)
-    return JaxWorkload(jax, env, spec, lambda: reset(keys))
+    workload = JaxWorkload(jax, env, spec, lambda: reset(keys))
+    if context.check:
+        workload.watch_episodes()
+    return workload

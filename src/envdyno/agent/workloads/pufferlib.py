@@ -7,14 +7,23 @@ own that are written in C reset inside a step, and are not covered.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from envdyno.agent.measure.phases import phase
 from envdyno.agent.workloads.array_rows import ArrayRows
-from envdyno.agent.workloads.contract import ArraySpec, Autoreset, Tally, WorkloadSpec, WorkTotals
+from envdyno.agent.workloads.contract import (
+    ArraySpec,
+    Autoreset,
+    BuildContext,
+    Tally,
+    WorkloadSpec,
+    WorkTotals,
+)
 from envdyno.agent.workloads.framework import Framework, import_user_module, split_target
+from envdyno.agent.workloads.gymnasium_count import counting_wrapper
 from envdyno.agent.workloads.options import choice, whole
 from envdyno.agent.workloads.registry import WorkloadError
 from envdyno.agent.workloads.vector_env import space_spec
@@ -41,12 +50,18 @@ class EmulatedEnv:
     module: str | None
     name: str
     options: dict[str, Any]
+    inside: list[Any] | None = None
+    """Where environments that count inside themselves are noted, if they are wanted."""
 
     def __call__(self, buf: Any = None, seed: int = 0) -> Any:
         """Return the environment as PufferLib steps it."""
         if self.module is not None:
             import_user_module("pufferlib", self.module)
-        env = FRAMEWORK.load("gymnasium").make(self.name, **self.options)
+        gymnasium = FRAMEWORK.load("gymnasium")
+        env = gymnasium.make(self.name, **self.options)
+        if self.inside is not None:
+            env = counting_wrapper(gymnasium)(env)
+            self.inside.append(env)
         return FRAMEWORK.load("pufferlib.emulation").GymnasiumPufferEnv(env=env, buf=buf, seed=seed)
 
 
@@ -60,6 +75,7 @@ class PufferWorkload:
         self._rows = ArrayRows(spec.num_envs, Autoreset.NEXT_STEP)
         self._observation: Any = None
         self._env_step = phase("env_step")
+        self.count_inside: Callable[[], int] | None = None
 
     def reset(self) -> None:
         """Bring every row to a start state."""
@@ -96,6 +112,7 @@ def build(
     num_envs: int,
     seed: int,
     target: str,
+    context: BuildContext,
     *,
     backend: str = "serial",
     num_workers: int | None = None,
@@ -107,6 +124,7 @@ def build(
         num_envs: environments.
         seed: of the environments.
         target: a Gymnasium id, or ``module:id`` to import the module that registers it first.
+        context: tells whether an independent count is wanted.
         backend: serial or multiprocessing.
         num_workers: processes; it has to divide ``num_envs``.
         environment: goes to ``gymnasium.make``.
@@ -132,9 +150,10 @@ def build(
         settings = {"num_workers": workers, "batch_size": num_envs}
 
     kind = vector.Serial if how is Backend.SERIAL else vector.Multiprocessing
-    made = vector.make(
-        EmulatedEnv(module, name, environment), num_envs=num_envs, backend=kind, seed=seed, **settings
-    )
+    # In a process of its own an environment's count cannot be read.
+    inside: list[Any] | None = [] if context.check and how is Backend.SERIAL else None
+    emulated = EmulatedEnv(module, name, environment, inside)
+    made = vector.make(emulated, num_envs=num_envs, backend=kind, seed=seed, **settings)
     shape = made.single_observation_space.shape
     spec = WorkloadSpec(
         num_envs=num_envs,
@@ -145,4 +164,7 @@ def build(
         details={"id": name, "backend": how.value, "processes": settings.get("num_workers", 0)},
         modules_under_test=("pufferlib", "gymnasium"),
     )
-    return PufferWorkload(made, spec, seed)
+    workload = PufferWorkload(made, spec, seed)
+    if inside is not None:
+        workload.count_inside = lambda: sum(one.transitions_inside() for one in inside)
+    return workload

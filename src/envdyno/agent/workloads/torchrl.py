@@ -7,6 +7,7 @@ transition.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
@@ -14,6 +15,7 @@ from envdyno.agent.measure.actions import ActionSource
 from envdyno.agent.measure.phases import phase
 from envdyno.agent.workloads.contract import Autoreset, BuildContext, Tally, WorkloadSpec, WorkTotals
 from envdyno.agent.workloads.framework import Framework, import_user_module, split_target
+from envdyno.agent.workloads.gymnasium_count import counting_wrapper
 from envdyno.agent.workloads.options import choice
 from envdyno.agent.workloads.registry import WorkloadError
 from envdyno.agent.workloads.tensor_rows import TensorRows
@@ -42,6 +44,7 @@ class TorchRLWorkload:
         self._env, self._next, self._torch = env, first, torch
         self._rows = TensorRows(spec.num_envs, "cpu", torch)
         self._env_step = phase("env_step")
+        self.count_inside: Callable[[], int] | None = None
 
     def step(self, actions: Any) -> Tally:
         """Step all rows, and reset those that ended."""
@@ -91,7 +94,7 @@ def build(
         num_envs: environments.
         seed: of the environments.
         target: a Gymnasium id, or ``module:id`` to import the module that registers it first.
-        context: tells the threads.
+        context: tells the threads, and whether an independent count is wanted.
         batching: serial or parallel.
         environment: goes to ``GymEnv``.
 
@@ -114,6 +117,9 @@ def build(
             importlib.import_module(module)
         return envs.GymEnv(name, **environment)
 
+    inside: list[Any] = []
+    if context.check and how is Batching.SERIAL:  # in a process of its own a count cannot be read
+        make = _counted(make, counting_wrapper(gymnasium), inside)
     env = kind(num_envs, make)
     env.set_seed(seed)
     first = env.reset()
@@ -126,4 +132,19 @@ def build(
         details={"id": name, "batching": how.value, "processes": num_envs if how is Batching.PARALLEL else 0},
         modules_under_test=("torchrl", "gymnasium"),
     )
-    return TorchRLWorkload(env, spec, first, torch)
+    workload = TorchRLWorkload(env, spec, first, torch)
+    if inside:
+        workload.count_inside = lambda: sum(one.transitions_inside() for one in inside)
+    return workload
+
+
+def _counted(make: Callable[[], Any], counting: Any, inside: list[Any]) -> Callable[[], Any]:
+    """Return the factory with a counting wrapper around each Gymnasium environment, noted in ``inside``."""
+
+    def make_counted() -> Any:
+        env = make()
+        env._env = counting(env._env)
+        inside.append(env._env)
+        return env
+
+    return make_counted
