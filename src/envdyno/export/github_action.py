@@ -12,6 +12,7 @@ from typing import Any
 from envdyno.experiment.material import Material
 from envdyno.export.names import plain_name
 from envdyno.export.series import Series, median_of, series_of
+from envdyno.record.counted import counted
 
 
 def github_action_text(material: Material) -> str:
@@ -25,7 +26,7 @@ def github_action_text(material: Material) -> str:
                 "name": _name(f"{plain_name(case.case)} [{plain_name(judgement.other)} over base]"),
                 "unit": "ratio",
                 "value": case.estimate.ratio,
-                "extra": f"{case.estimate.n} pairs",
+                "extra": counted(case.estimate.n, "pair"),
             }
             if case.estimate.interval is not None:
                 entry["range"] = f"[{case.estimate.interval.low:.4g}, {case.estimate.interval.high:.4g}]"
@@ -42,7 +43,7 @@ def _of_series(series: Series) -> dict[str, Any]:
         "unit": "transitions/s",
         "value": median_of(rates),
         "range": f"[{min(rates):.6g}, {max(rates):.6g}]",
-        "extra": f"median of {len(rates)} run{'s' * (len(rates) != 1)}",
+        "extra": f"median of {counted(len(rates), 'run')}",
     }
 
 

@@ -13,6 +13,7 @@ from envdyno.judge.pairing import PairSet, WhyUnused
 from envdyno.judge.reasons import Alarm, ReasonCode
 from envdyno.judge.series import is_trending
 from envdyno.judge.work import WorkClass, WorkComparison
+from envdyno.record.counted import agreeing, counted
 
 __all__ = ["drift_alarms", "interval_alarm", "run_alarms", "work_alarms"]
 
@@ -90,31 +91,29 @@ def _drift_message(case: str, drift: Drift) -> str:
 def _run_findings(evidence: CaseEvidence, pairs: PairSet) -> Iterator[tuple[ReasonCode, str]]:
     case = evidence.case
     why = Counter(unused.why for unused in pairs.unused)
-    used = len(pairs.used)
-    if why[WhyUnused.CANARY_MOVED]:
-        yield (
-            ReasonCode.CANARY_MOVED,
-            f"{why[WhyUnused.CANARY_MOVED]} pairs of {case} are void: the canary moved.",
-        )
-    if why[WhyUnused.DISTURBED]:
-        text = f"{why[WhyUnused.DISTURBED]} disturbed pairs of {case} are set aside, {used} calm ones count."
+    used, total = len(pairs.used), len(pairs.used) + len(pairs.unused)
+    if void := why[WhyUnused.CANARY_MOVED]:
+        text = f"{counted(void, 'pair')} of {case} {agreeing(void, 'is', 'are')} void: the canary moved."
+        yield ReasonCode.CANARY_MOVED, text
+    if aside := why[WhyUnused.DISTURBED]:
+        are, counts = agreeing(aside, "is", "are"), agreeing(used, "one counts", "ones count")
+        text = f"{counted(aside, 'disturbed pair')} of {case} {are} set aside, {used} calm {counts}."
         yield ReasonCode.DISTURBED_RUNS, text
-    disturbed = sum(pair.is_disturbed for pair in pairs.used)
-    if disturbed:
-        text = f"{disturbed} of {used} pairs of {case} were disturbed by foreign load, and count."
-        yield ReasonCode.DISTURBED_RUNS, text
-    if why[WhyUnused.INCOMPLETE]:
-        total = used + len(pairs.unused)
-        yield (
-            ReasonCode.PAIRS_INCOMPLETE,
-            f"{why[WhyUnused.INCOMPLETE]} of {total} pairs of {case} are incomplete.",
+    if disturbed := sum(pair.is_disturbed for pair in pairs.used):
+        were, count = agreeing(disturbed, "was", "were"), agreeing(disturbed, "counts", "count")
+        text = (
+            f"{disturbed} of {counted(used, 'pair')} of {case} {were} disturbed by foreign load, and {count}."
         )
-    retried = _retried(evidence)
-    if retried:
-        yield ReasonCode.RUN_RETRIED, f"{retried} runs of {case} failed first and succeeded when repeated."
+        yield ReasonCode.DISTURBED_RUNS, text
+    if missing := why[WhyUnused.INCOMPLETE]:
+        text = f"{missing} of {counted(total, 'pair')} of {case} {agreeing(missing, 'is', 'are')} incomplete."
+        yield ReasonCode.PAIRS_INCOMPLETE, text
+    if retried := _retried(evidence):
+        text = f"{counted(retried, 'run')} of {case} failed first and succeeded when repeated."
+        yield ReasonCode.RUN_RETRIED, text
     unsteady = [run for side in Side for run in evidence.of(side) if _is_unsteady(run.series_per_s)]
     if unsteady:
-        text = f"Throughput of {case} changed within the window in {len(unsteady)} runs."
+        text = f"Throughput of {case} changed within the window in {counted(len(unsteady), 'run')}."
         yield ReasonCode.WITHIN_RUN_TREND, text
 
 

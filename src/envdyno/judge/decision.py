@@ -14,6 +14,7 @@ from envdyno.judge.reasons import Outcome, ReasonCode
 from envdyno.judge.resolution import as_change, detectable_log_ratio, more_pairs
 from envdyno.judge.sequence import shows_below, shows_meets
 from envdyno.judge.verdicts import Verdict
+from envdyno.record.counted import counted
 
 __all__ = ["decide"]
 
@@ -80,7 +81,7 @@ def _refusal(case: JudgedCase) -> Outcome | None:
         return None
     message = (
         f"The gate asks about a change of {as_change(math.log(case.min_ratio)):.1%}, and the smallest that "
-        f"{pairs} pairs can show for {case.name} on this machine is "
+        f"{counted(pairs, 'pair')} can show for {case.name} on this machine is "
         f"{case.floor.smallest_change(pairs):.1%}."
     )
     return Outcome(Verdict.UNDECIDED, ReasonCode.GATE_TIGHTER_THAN_NOISE, message)
@@ -96,16 +97,16 @@ def _undecided(case: JudgedCase, rule: GateRule) -> Outcome:
     more = more_pairs(case.fit, case.sources, math.log(case.min_ratio), rule.alpha)
     hidden = _hidden_by_noise(case, rule)
     if hidden is not None:
-        advice = "" if more is None else f"; about {more} more pairs would do"
+        advice = "" if more is None else f"; about {counted(more, 'more pair')} would do"
         return Outcome(Verdict.UNDECIDED, ReasonCode.NOISE_TOO_LARGE, f"{hidden}{advice}.")
     if more is None:
         message = (
             f"The ratio {case.estimate.ratio:.3f} is too close to {case.min_ratio:g} to be told from it."
         )
         return Outcome(Verdict.UNDECIDED, ReasonCode.RATIO_AT_GATE, message)
-    pairs = "pair" if more == 1 else "pairs"
     message = (
-        f"The interval of the ratio spans {case.min_ratio:g}; about {more} more {pairs} would decide it."
+        f"The interval of the ratio spans {case.min_ratio:g}; about {counted(more, 'more pair')} would "
+        "decide it."
     )
     return Outcome(Verdict.UNDECIDED, ReasonCode.INTERVAL_SPANS_GATE, message)
 
@@ -122,8 +123,8 @@ def _hidden_by_noise(case: JudgedCase, rule: GateRule) -> str | None:
     if not 0 < margin < shown:
         return None
     return (
-        f"The noise of {case.name} hides changes below {as_change(shown):.1%} at {_most_planned(case)} "
-        f"pairs, and the gate asks about {as_change(margin):.1%}"
+        f"The noise of {case.name} hides changes below {as_change(shown):.1%} at "
+        f"{counted(_most_planned(case), 'pair')}, and the gate asks about {as_change(margin):.1%}"
     )
 
 

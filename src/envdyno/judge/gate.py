@@ -21,6 +21,7 @@ from envdyno.judge.obstacles import experiment_obstacle
 from envdyno.judge.one_sided import common_move
 from envdyno.judge.reasons import Alarm, ReasonCode
 from envdyno.judge.verdicts import ExitCode, Verdict, exit_code, overall
+from envdyno.record.counted import counted
 
 __all__ = ["GateReport", "confirm", "gate"]
 
@@ -178,6 +179,7 @@ def _common_alarm(verdicts: Sequence[CaseVerdict]) -> tuple[Alarm, ...]:
     if move is None:
         return ()
     message = (
-        f"All {move.cases} cases moved alike, by {move.ratio - 1:+.1%}: look at the host before the code."
+        f"All {counted(move.cases, 'case')} moved alike, by {move.ratio - 1:+.1%}: look at the host before "
+        "the code."
     )
     return (Alarm(ReasonCode.ONE_SIDED, message, None, move.ratio - 1),)

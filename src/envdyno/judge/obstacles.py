@@ -11,6 +11,7 @@ from envdyno.judge.pairing import PairSet, WhyUnused
 from envdyno.judge.reasons import Outcome, ReasonCode
 from envdyno.judge.verdicts import Verdict
 from envdyno.judge.work import WorkClass, WorkComparison
+from envdyno.record.counted import counted
 
 __all__ = ["case_obstacle", "experiment_obstacle", "unrecovered_failures"]
 
@@ -65,7 +66,7 @@ def _not_measured(evidence: CaseEvidence) -> Outcome | None:
         code = ReasonCode.RUN_INVALID if first.status is RunStatus.INVALID else ReasonCode.RUN_FAILED
         why = first.reason or "no reason was recorded"
         message = (
-            f"{len(failed)} of {len(runs)} runs of {evidence.case} failed; the first is side "
+            f"{len(failed)} of {counted(len(runs), 'run')} of {evidence.case} failed; the first is side "
             f"{first.side.value}, pair {first.pair + 1}, {first.status.value}: {why}."
         )
         return Outcome(Verdict.NOT_MEASURED, code, message)
@@ -98,17 +99,15 @@ def _too_few(evidence: CaseEvidence, pairs: PairSet, rule: GateRule) -> Outcome 
         message = f"No pair of {evidence.case} has a run of both sides with {rule.metric.value}."
         return Outcome(Verdict.NOT_MEASURED, ReasonCode.NO_COMPLETE_PAIR, message)
     if len(pairs.used) < rule.min_pairs:
-        message = f"{evidence.case} has {_count(len(pairs.used))}, and a verdict needs {rule.min_pairs}."
+        message = (
+            f"{evidence.case} has {counted(len(pairs.used), 'pair')}, and a verdict needs {rule.min_pairs}."
+        )
         return Outcome(Verdict.UNDECIDED, ReasonCode.TOO_FEW_PAIRS, message)
     return None
 
 
 def _config_hashes(runs: Iterable[RunSample]) -> list[str]:
     return sorted({run.config_hash for run in runs if run.config_hash is not None})
-
-
-def _count(pairs: int) -> str:
-    return "one pair" if pairs == 1 else f"{pairs} pairs"
 
 
 def _incomparable(code: ReasonCode, message: str) -> Outcome:

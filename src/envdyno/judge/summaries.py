@@ -8,6 +8,8 @@ from enum import Enum
 
 import numpy as np
 
+from envdyno.record.counted import agreeing
+
 __all__ = ["Outlier", "OutlierClass", "Summary", "exceeds", "summarise"]
 
 _MIN_FOR_QUARTILES = 4
@@ -101,7 +103,8 @@ def _cv(
 
 def _iqr(data: np.ndarray[tuple[int], np.dtype[np.float64]], why: dict[str, str]) -> float | None:
     if data.size < _MIN_FOR_QUARTILES:
-        why["iqr"] = f"quartiles need at least {_MIN_FOR_QUARTILES} runs, and there are {data.size}"
+        are = agreeing(data.size, "is", "are")
+        why["iqr"] = f"quartiles need at least {_MIN_FOR_QUARTILES} runs, and there {are} {data.size}"
         return None
     first, third = np.quantile(data, [0.25, 0.75])
     return float(third - first)

@@ -28,6 +28,7 @@ from envdyno.judge.rank_sum import (
 from envdyno.judge.reasons import Alarm, Outcome, ReasonCode
 from envdyno.judge.summaries import Summary, summarise
 from envdyno.judge.verdicts import Verdict
+from envdyno.record.counted import counted
 
 __all__ = ["METHOD", "Direction", "UnpairedComparison", "compare_unpaired"]
 
@@ -129,7 +130,7 @@ def _obstacle(
             message = side.why_empty or f"{side.name} of {side.source} has no figures of single runs."
             return Outcome(Verdict.NOT_MEASURED, ReasonCode.NO_SAMPLES, message)
         if side.failed:
-            message = f"{side.failed} runs of {side.name} of {side.source} failed."
+            message = f"{counted(side.failed, 'run')} of {side.name} of {side.source} failed."
             return Outcome(Verdict.NOT_MEASURED, ReasonCode.RUN_FAILED, message)
     if mismatches:
         message = f"The sides differ in fields that must be equal: {describe(mismatches)}."

@@ -9,6 +9,7 @@ from envdyno.agent.placement.findings import FindingKind
 from envdyno.agent.protocol import FromWorker
 from envdyno.launch.run_outcome import RunOutcome
 from envdyno.record.case import Mode
+from envdyno.record.counted import counted
 from envdyno.record.run_record import Throughput
 from envdyno.record.status import Doubt, Warning_
 from envdyno.record.worker import Totals, WorkerRecord
@@ -44,7 +45,10 @@ def _nonfinite(outcome: RunOutcome, totals: Totals, workers: Sequence[WorkerReco
     if rows or totals.nonfinite_rewards:
         yield Warning_(
             code=Doubt.NONFINITE,
-            message=f"{rows} rows, and the rewards of {steps} vector steps, were not finite.",
+            message=(
+                f"{counted(rows, 'row')}, and the rewards of {counted(steps, 'vector step')}, were not "
+                "finite."
+            ),
             remedy="Find out why the simulation diverges."
             if outcome.request.allow_nonfinite
             else "Such a run is invalid: find out why the simulation diverges, or give --allow-nonfinite.",
@@ -117,7 +121,10 @@ def _steadiness(outcome: RunOutcome, workers: Sequence[WorkerRecord]) -> Iterato
             if missing > 0 and outcome.request.mode is Mode.WINDOW:
                 yield Warning_(
                     code=Doubt.RAW_THINNED,
-                    message=f"The raw samples of worker {worker.worker} leave out its last {missing} steps.",
+                    message=(
+                        f"The raw samples of worker {worker.worker} leave out its last "
+                        f"{counted(missing, 'step')}."
+                    ),
                 )
 
 

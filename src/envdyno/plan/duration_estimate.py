@@ -8,6 +8,7 @@ from typing import NamedTuple
 from envdyno.plan.expand import Need, PlannedRun
 from envdyno.plan.experiment import ExperimentPlan
 from envdyno.plan.quantities import format_duration
+from envdyno.record.counted import counted
 
 ASSUMED_OVERHEAD_S = 15.0
 """Start, import, build, warm-up and closing of a run nobody has timed yet."""
@@ -29,14 +30,16 @@ class DurationEstimate(NamedTuple):
 
     def __str__(self) -> str:
         span = format_duration(self.certain_s)
-        runs = f"{self.runs} runs"
+        runs = counted(self.runs, "run")
         if self.runs_at_most > self.runs:
             span += f" to {format_duration(self.longest_s)}"
             runs += f", up to {self.runs_at_most} while cases are undecided"
         if self.timed == self.cases:
             basis = "all cases have been timed before"
         else:
-            unknown = "" if not self.timed else f" for {self.cases - self.timed} of {self.cases} cases"
+            unknown = (
+                "" if not self.timed else f" for {self.cases - self.timed} of {counted(self.cases, 'case')}"
+            )
             basis = f"assuming {ASSUMED_OVERHEAD_S:.0f} s beside the window of each run{unknown}"
         return f"about {span}: {runs}, {basis}"
 

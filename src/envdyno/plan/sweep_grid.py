@@ -8,6 +8,7 @@ from itertools import product
 from typing import NamedTuple
 
 from envdyno.plan.sweep_section import AUTO, Counts, SweepSection, doubled
+from envdyno.record.counted import counted
 from envdyno.record.setting import Setting
 
 AUTO_THREADS = 4
@@ -94,12 +95,12 @@ def grid_of(section: SweepSection, num_envs: Sequence[int], rooms: Rooms) -> Gri
 
 
 def _why_not(setting: Setting, room: Room) -> str | None:
-    workers = f"{setting.workers_per_node} worker{'s' * (setting.workers_per_node != 1)} a node"
+    workers = f"{counted(setting.workers_per_node, 'worker')} a node"
     if setting.threads > room.cpus:
-        cpus = f"{room.cpus} CPU{'s' * (room.cpus != 1)}"
+        cpus = f"{counted(room.cpus, 'CPU')}"
         return f"{setting.threads} threads with {workers}: a worker has {cpus} there."
     if setting.num_envs < room.workers:
-        envs = f"{setting.num_envs} env{'s' * (setting.num_envs != 1)}"
+        envs = f"{counted(setting.num_envs, 'env')}"
         return f"{envs} with {workers}: there are {room.workers} workers, and each needs an environment."
     return None
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from envdyno.launch.check_findings import Grade
 from envdyno.launch.checking import Check
+from envdyno.record.counted import counted
 from envdyno.report.columns import aligned
 
 _MARKS = {Grade.GOOD: "ok", Grade.NOTE: "note", Grade.WRONG: "WRONG"}
@@ -22,11 +23,7 @@ def check_lines(check: Check) -> list[str]:
         lines += [f"    {words}" for words in check.lacks]
     wrong = sum(found.grade is Grade.WRONG for found in check.findings)
     notes = sum(found.grade is Grade.NOTE for found in check.findings)
-    return [*lines, "", f"{_count(wrong, 'thing')} wrong, {_count(notes, 'note')}."]
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" + ("" if number == 1 else "s")
+    return [*lines, "", f"{counted(wrong, 'thing')} wrong, {counted(notes, 'note')}."]
 
 
 def check_json(check: Check) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from envdyno.agent.measure.quantile import median
+from envdyno.record.counted import counted
 from envdyno.record.run_record import RunRecord
 from envdyno.report.columns import aligned
 
@@ -90,6 +91,6 @@ def comparison_lines(
     pairs = [b / a for a, b in zip(*figures, strict=False) if a is not None and b is not None and a > 0]
     if not pairs:
         return [*lines, "", "No ratio: there is no pair with a figure on both sides."]
-    note = f"median and range of {len(pairs)} pair{'s' * (len(pairs) != 1)}"
+    note = f"median and range of {counted(len(pairs), 'pair')}"
     spread = f" [{min(pairs):.3f}, {max(pairs):.3f}]"
     return [*lines, "", f"{names[1]} over {names[0]}: {median(pairs):.3f}{spread}, {note}"]

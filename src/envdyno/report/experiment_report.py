@@ -9,6 +9,7 @@ from envdyno.judge.case_verdict import CaseVerdict
 from envdyno.judge.gate import GateReport
 from envdyno.judge.reasons import Alarm, ReasonCode
 from envdyno.judge.verdicts import Verdict
+from envdyno.record.counted import counted
 from envdyno.record.experiment import ExperimentRecord
 from envdyno.record.run_record import RunRecord
 from envdyno.report.experiment_runs import phase_calls, run_doubts, runs_line, uninstrumented
@@ -65,7 +66,7 @@ def _reason(head: ExperimentRecord, case: CaseVerdict) -> str:
     message = head.cannot_run.get(case.case) or case.message
     more = ""
     if case.more_pairs is not None and "more pair" not in message:
-        more = f" About {case.more_pairs} more pair{'s' * (case.more_pairs != 1)} would decide it."
+        more = f" About {counted(case.more_pairs, 'more pair')} would decide it."
     first, *rest = finished(message).splitlines()
     return "\n".join([f"{case.case}: {case.verdict.name} ({case.code.name}). {first}{more}", *rest])
 
@@ -96,7 +97,7 @@ def _notes(head: ExperimentRecord, report: GateReport, records: Sequence[RunReco
 def _short_order(order: str) -> str:
     """Return the order of the sides; of many pairs, the first ones and how many there are."""
     pairs = order.split()
-    return order if len(pairs) <= SHOWN_PAIRS else f"{' '.join(pairs[:4])} … ({len(pairs)} pairs)"
+    return order if len(pairs) <= SHOWN_PAIRS else f"{' '.join(pairs[:4])} … ({counted(len(pairs), 'pair')})"
 
 
 def _alarms(alarms: Sequence[Alarm]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from envdyno.agent.measure.quantile import median
 from envdyno.judge.from_records import phase_times
+from envdyno.record.counted import agreeing, counted
 from envdyno.record.experiment import ExperimentRecord
 from envdyno.record.run_record import RunRecord
 from envdyno.record.status import Doubt, Status, Warning_
@@ -24,7 +25,7 @@ def runs_line(records: Sequence[RunRecord]) -> str:
     disturbed = sum(entry.disturbed for entry in entries)
     again = sum(entry.attempt > 0 for entry in entries)
     parts = [f"{len(made)} made"]
-    parts += [f"{again} of them repeats"] if again else []
+    parts += [f"{again} of them {agreeing(again, 'a repeat', 'repeats')}"] if again else []
     parts += [f"{disturbed} disturbed by foreign load"] if disturbed else []
     parts += [
         f"{counts[status]} {status.value}" for status in Status if counts[status] and status is not Status.OK
@@ -45,7 +46,7 @@ def run_doubts(records: Sequence[RunRecord]) -> Iterator[str]:
             first = warnings[0]
             example = "" if len({warning.message for warning in warnings}) == 1 else " Such as:"
             text = f"{first.message} {first.remedy}".rstrip()
-            yield f"! {len(warnings)} of {len(measured)} runs:{example} {text} ({code.value})"
+            yield f"! {len(warnings)} of {counted(len(measured), 'run')}:{example} {text} ({code.value})"
 
 
 def phase_calls(records: Sequence[RunRecord], case: str, sides: tuple[str, str]) -> PhaseCalls:

@@ -10,6 +10,7 @@ from envdyno.agent.placement.cpulist import format_cpulist
 from envdyno.host.disturbance import Disturbance
 from envdyno.host.machine import FactClass
 from envdyno.host.site import Site, placement_in_words
+from envdyno.record.counted import counted
 from envdyno.report.columns import aligned
 
 GIB = 1 << 30
@@ -35,7 +36,7 @@ def machine_lines(
         "A run would start:",
     ]
     for placement in site.choice.placements:
-        threads = f"{placement.threads} thread{'s' * (placement.threads != 1)}"
+        threads = f"{counted(placement.threads, 'thread')}"
         lines.append(f"  worker {placement.worker}: {placement_in_words(placement)}, pools of {threads}")
     lines += [f"  node {skip.node} gets no worker: {skip.reason}" for skip in site.choice.skipped]
     lines += [f"  ! {note.message}" for note in site.choice.notes]

@@ -10,6 +10,7 @@ from envdyno.experiment.sweep_judging import SweepAnswer
 from envdyno.judge.attribution import Attribution, Clock
 from envdyno.judge.case_verdict import CaseVerdict
 from envdyno.judge.verdicts import Verdict
+from envdyno.record.counted import agreeing, counted
 from envdyno.record.experiment import ExperimentRecord
 from envdyno.record.run_record import RunRecord
 from envdyno.report.experiment_runs import run_doubts, runs_line, uninstrumented
@@ -93,7 +94,9 @@ def _comparison(head: ExperimentRecord, judgement: Judgement, *, is_gated: bool)
     cases = sorted(report.cases, key=lambda case: ORDER.index(case.verdict)) if is_gated else report.cases
     yield "\n".join(_case_table(cases[:MAX_CASES], (head.sides[0].name, judgement.other), is_gated=is_gated))
     if len(cases) > MAX_CASES:
-        yield f"{len(cases) - MAX_CASES} more cases are in the bundle; the gravest are above."
+        more = len(cases) - MAX_CASES
+        are = agreeing(more, "is", "are")
+        yield f"{counted(more, 'more case')} {are} in the bundle; the gravest are above."
     notes = list(reason_notes(head, judgement, judged=is_gated))
     if notes:
         yield _list(notes)
@@ -164,7 +167,9 @@ def _software(head: ExperimentRecord) -> Iterator[str]:
     if packages:
         header = ("package", *(code(side.name) for side in head.sides))
         body += "\n\n" + "\n".join(table(header, packages))
-    yield folded(f"Sides, {len(packages)} packages differ", body)
+    yield folded(
+        f"Sides, {counted(len(packages), 'package')} {agreeing(len(packages), 'differs', 'differ')}", body
+    )
 
 
 def _runs(records: Sequence[RunRecord]) -> Iterator[str]:
@@ -179,8 +184,12 @@ def _runs(records: Sequence[RunRecord]) -> Iterator[str]:
     if rows:
         header = ("UTC", "case", "side", "pair", "kind", "status", "transitions/s", "")
         more = len(records) - MAX_RUNS
-        rest = f"\n\n{more:,} more runs are in the bundle." if more > 0 else ""
-        yield folded(f"{len(records)} runs", "\n".join(table(header, rows, right=(3, 6))) + rest)
+        rest = (
+            f"\n\n{counted(more, 'more run')} {agreeing(more, 'is', 'are')} in the bundle."
+            if more > 0
+            else ""
+        )
+        yield folded(counted(len(records), "run"), "\n".join(table(header, rows, right=(3, 6))) + rest)
 
 
 def _list(notes: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from envdyno.judge.attribution import Attribution, PhaseChange
+from envdyno.record.counted import counted
 from envdyno.report.columns import aligned
 from envdyno.report.phase_changes import NOT_TIMED
 from envdyno.report.sentences import wrapped
@@ -20,7 +21,7 @@ def phase_bar_lines(found: Attribution, sides: tuple[str, str], width: int = 80)
         name = "  " * depth + (change.node.path.rpartition("/")[2] or "vector step")
         rows.append((name, _ms(change.base_ms), "", _bar(change.base_ms, longest, BASE)))
         rows.append(("", _ms(change.head_ms), _delta(change), _bar(change.head_ms, longest, HEAD)))
-    pairs = f"{found.pairs} attribution pair{'s' * (found.pairs != 1)}"
+    pairs = f"{counted(found.pairs, 'attribution pair')}"
     heading = f"{found.case}: ms a vector step, {found.clock.value} time, {pairs}"
     legend = f"  {BASE} {sides[0]}   {HEAD} {sides[1]}"
     return [*wrapped(heading, width), legend, *aligned(rows, right=(1, 2))]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from envdyno.judge.attribution import Attribution, Clock, PhaseChange
 from envdyno.judge.phase_tree import PhaseKind
+from envdyno.record.counted import counted
 from envdyno.report.columns import aligned
 from envdyno.report.sentences import finished, wrapped
 
@@ -30,7 +31,7 @@ def phase_change_lines(
         width: of the screen, for the sentences below the table.
     """
     clock = "wall time" if found.clock is Clock.WALL else "CPU time"
-    pairs = f"{found.pairs} attribution pair{'s' * (found.pairs != 1)}"
+    pairs = f"{counted(found.pairs, 'attribution pair')}"
     header = (f"  ms a vector step, {clock}", sides[0], "", sides[1], "change [95 %]", "share", "")
     rows = [header, _row("  vector step", found.total, found.total, (None, None))]
     for change in found.phases:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from envdyno.agent.placement.cpulist import parse_cpulist
+from envdyno.record.counted import counted
 from envdyno.record.run_record import RunRecord
 from envdyno.record.status import Status
 
@@ -48,7 +49,7 @@ def placement_maps(records: Sequence[RunRecord]) -> tuple[PlacementMap, ...]:
             first, count = found.get(record.case.placements, (record, 0))
             found[record.case.placements] = (first, count + 1)
     return tuple(
-        PlacementMap(f"{'; '.join(placements)} ({count} run{'s' * (count != 1)})", _nodes(record))
+        PlacementMap(f"{'; '.join(placements)} ({counted(count, 'run')})", _nodes(record))
         for placements, (record, count) in found.items()
     )
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from envdyno.agent.placement.cpulist import format_cpulist
 from envdyno.record.case import Mode
+from envdyno.record.counted import counted
 from envdyno.record.hardware import HardwareCounts
 from envdyno.record.run_record import RunRecord, Throughput
 from envdyno.record.status import Status
@@ -42,7 +43,7 @@ def heading(record: RunRecord) -> str:
     options = "".join(f" {key}={value}" for key, value in sorted(case.options.items()))
     return (
         f"{case.workload}{options}   {case.num_envs:,} envs   "
-        f"{count} worker{'s' * (count != 1)}{where}   {machine}, CPUs {identity.get('online_cpus', UNKNOWN)}"
+        f"{counted(count, 'worker')}{where}   {machine}, CPUs {identity.get('online_cpus', UNKNOWN)}"
     )
 
 
@@ -52,7 +53,7 @@ def headline_lines(record: RunRecord, found: Throughput, totals: Totals) -> Iter
     if record.case.mode is Mode.WINDOW:
         span = f"{found.elapsed_s:.1f} s window"
     else:
-        span = f"{record.case.steps:,} vector steps in {found.elapsed_s:.2f} s"
+        span = f"{counted(record.case.steps or 0, 'vector step')} in {found.elapsed_s:.2f} s"
     rows = totals.transitions + totals.reset_rows
     reset_share = f" ({100 * totals.reset_rows / rows:.1f} %)" if totals.reset_rows else ""
     yield _pair(
@@ -100,9 +101,7 @@ def _substeps(record: RunRecord, found: Throughput) -> str:
     parts = []
     substeps = (record.spec or {}).get("substeps")
     if substeps and found.substeps_per_s is not None:
-        parts.append(
-            f"{substeps} substep{'s' * (substeps != 1)} each: {_rate(found.substeps_per_s)} substeps/s"
-        )
+        parts.append(f"{counted(substeps, 'substep')} each: {_rate(found.substeps_per_s)} substeps/s")
     if found.real_time_factor is not None:
         parts.append(f"{_rate(found.real_time_factor)} × real time")
     return ", ".join(parts)

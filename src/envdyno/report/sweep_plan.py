@@ -10,6 +10,7 @@ from envdyno.plan.experiment import ExperimentPlan
 from envdyno.plan.sweep_grid import Rooms, grid_of
 from envdyno.plan.sweep_runs import SCOUTED, SCOUTING_WINDOW_S, grid_runs
 from envdyno.plan.sweep_section import SweepSection
+from envdyno.record.counted import counted
 from envdyno.record.setting import Setting
 from envdyno.report.columns import aligned
 
@@ -25,18 +26,20 @@ def sweep_plan_lines(
     if course.grid is None:
         first = course.scouting[0]
         yield (
-            f"scouting: up to {len(course.scouting)} runs with a window of at most {SCOUTING_WINDOW_S:g} s, "
+            f"scouting: up to {counted(len(course.scouting), 'run')} with a window of at most "
+            f"{SCOUTING_WINDOW_S:g} s, "
             f"{first.num_envs:,} to {course.scouting[-1].num_envs:,} envs, until more bring no more"
         )
         grid = grid_of(section, SCOUTED[-MOST_SCOUTED:], rooms)
         runs = grid_runs(plan, section, first.workload, grid.settings)
         yield (
-            f"grid: up to {MOST_SCOUTED} batch sizes, {len(grid.settings)} settings, {len(runs)} runs in "
-            f"{section.repeats} blocks"
+            f"grid: up to {MOST_SCOUTED} batch sizes, {counted(len(grid.settings), 'setting')}, "
+            f"{counted(len(runs), 'run')} in {counted(section.repeats, 'block')}"
         )
     else:
         grid, runs = course.grid, course.runs
-        yield f"grid: {len(grid.settings)} settings, {len(runs)} runs in {section.repeats} blocks"
+        settings, made = counted(len(grid.settings), "setting"), counted(len(runs), "run")
+        yield f"grid: {settings}, {made} in {counted(section.repeats, 'block')}"
         yield ""
         rows: list[tuple[str, ...]] = [("run", "block", "envs", "workers a node", "threads of each")]
         for run in runs:
@@ -48,6 +51,6 @@ def sweep_plan_lines(
     for one in grid.impossible:
         reasons[one.reason] = reasons.get(one.reason, 0) + 1
     for reason, count in reasons.items():
-        yield f"! {count} setting{'s' * (count != 1)} cannot be. {reason}"
+        yield f"! {counted(count, 'setting')} cannot be. {reason}"
     yield f"order: seed {plan.experiment.order_seed}, every second block in the reverse order of the first"
     yield f"time: {estimate_duration(plan, (*course.scouting, *runs) if course.grid is None else runs)}"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from envdyno.judge.knee import NEAR_BEST, knee_of
+from envdyno.record.counted import counted
 from envdyno.record.run_record import RunRecord
 from envdyno.record.setting import scouted_num_envs
 from envdyno.record.status import Status
@@ -96,5 +97,5 @@ def _name(record: RunRecord) -> str:
 
 def _label(record: RunRecord) -> str:
     workers, threads = len(record.case.shares), record.case.threads
-    spread = f"{workers} worker{'s' * (workers != 1)}"
-    return spread if threads is None else f"{spread} x {threads} thread{'s' * (threads != 1)}"
+    spread = f"{counted(workers, 'worker')}"
+    return spread if threads is None else f"{spread} x {counted(threads, 'thread')}"

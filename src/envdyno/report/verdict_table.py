@@ -5,6 +5,7 @@ from __future__ import annotations
 from envdyno.judge.case_verdict import CaseVerdict
 from envdyno.judge.gate import GateReport
 from envdyno.judge.summaries import Summary
+from envdyno.record.counted import counted
 from envdyno.record.experiment import ExperimentRecord
 from envdyno.report.columns import aligned
 
@@ -57,7 +58,7 @@ def _block(case: CaseVerdict, labels: tuple[str, str], judged: bool) -> list[str
     rows = [
         (f"  {labels[0]}", f"{summary_text(case.base)} {UNIT}"),
         (f"  {labels[1]}", f"{summary_text(case.head)} {UNIT}"),
-        ("  ratio [95 %]", f"{ratio_text(case)}   {case.base.n} of {case.base.planned} pairs"),
+        ("  ratio [95 %]", f"{ratio_text(case)}   {case.base.n} of {counted(case.base.planned, 'pair')}"),
     ]
     verdict = f"   {case.verdict.name}" if judged else ""
     return [f"{case.case}{verdict}", *aligned(rows), ""]

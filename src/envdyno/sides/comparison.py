@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from envdyno.record.counted import counted
 from envdyno.sides.caches import CacheDir, Choice, refuse_shared
 from envdyno.sides.dependencies import DependencyFault, dependency_faults
 from envdyno.sides.packages import PackageDifference, package_differences, undeclared
@@ -158,7 +159,7 @@ def _undeclared_text(comparison: Comparison) -> str:
     if len(comparison.undeclared) > _SHOWN:
         shown.append(f"    and {len(comparison.undeclared) - _SHOWN} more")
     count = len(comparison.undeclared)
-    noun = "1 package" if count == 1 else f"{count} packages"
+    noun = counted(count, "package")
     lines = "\n".join(shown)
     return (
         f"The sides {comparison.first} and {comparison.second} differ in {noun} that nothing "
@@ -198,7 +199,7 @@ def _notices(side: PreparedSide, faults: tuple[DependencyFault, ...]) -> Iterato
     if code is not None and code.dirty and code.commit is not None:
         count = len(code.changed_files)
         yield SideNotice(
-            f"Side {side.name}: the working tree differs from {code.commit[:8]} in {count} files, "
+            f"Side {side.name}: the working tree differs from {code.commit[:8]} in {counted(count, 'file')}, "
             f"{code.changed_files[0]} among them. The record keeps a hash of the difference, not the "
             "difference."
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from envdyno.record.counted import agreeing
 from envdyno.record.foreign.series import ForeignFormatError, ForeignSeries, rates_from_seconds, text_at
 
 __all__ = ["parse_hyperfine"]
@@ -40,7 +41,8 @@ def _series(result: Any, index: int) -> ForeignSeries:
         raise ForeignFormatError(f"{where} has {len(times)} times and other than as many exit codes.")
     good = [time for time, code in zip(times, codes, strict=True) if code == 0]
     failed = len(times) - len(good)
-    why_empty = None if good else f"All {failed} runs of the command failed."
+    all_of = agreeing(failed, "The only run", f"All {failed} runs")
+    why_empty = None if good else f"{all_of} of the command failed."
     rates = rates_from_seconds(good, where)
     return _named(command, result, rates, failed=failed, why_empty=why_empty)
 

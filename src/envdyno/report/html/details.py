@@ -13,6 +13,7 @@ from envdyno.judge.attribution import Attribution, Clock
 from envdyno.judge.case_verdict import CaseVerdict
 from envdyno.judge.evidence import CaseEvidence
 from envdyno.judge.verdicts import Verdict
+from envdyno.record.counted import agreeing, counted
 from envdyno.record.printable import printable
 from envdyno.record.run_record import RunRecord
 from envdyno.record.status import Status
@@ -88,7 +89,8 @@ def case_details(
         phases = phase_table(attribution, sides, f"{name}-phases") if attribution else None
         found.append(CaseDetails(printable(case.case), figures, phases))
     left = len(judgement.report.cases) - len(found)
-    sentence = f"Figures of {left} further case{'s' * (left != 1)} are left out; their results are above."
+    results = agreeing(left, "its result is", "their results are")
+    sentence = f"Figures of {counted(left, 'further case')} are left out; {results} above."
     return tuple(found), sentence if left else ""
 
 
@@ -115,7 +117,7 @@ def _figures(
     quantiles = _quantiles(material, records, sides)
     if quantiles:
         steps = sum(one.steps for one in quantiles.values())
-        caption = f"Cumulative, {steps:,} steps of throughput runs, up to the 99.9th percentile."
+        caption = f"Cumulative, {counted(steps, 'step')} of throughput runs, up to the 99.9th percentile."
         figure = distribution_figure(quantiles, shown)
         yield from drawn(f"{name}-steps", "How long steps took.", caption, figure)
     window = next((one.case.window_s for one in records if one.case.window_s), None)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from envdyno.judge.attribution import Attribution
 from envdyno.judge.case_verdict import CaseVerdict
+from envdyno.record.counted import agreeing, counted
 from envdyno.record.printable import printable
 from envdyno.record.run_record import RunRecord
 from envdyno.report.phase_changes import NOT_TIMED
@@ -130,7 +131,10 @@ def run_table(records: Sequence[RunRecord]) -> Table:
         (*_place(record, of_experiment=of_experiment), *_figures(record)) for record in records[:MAX_ROWS]
     )
     left = len(records) - len(rows)
-    note = f"{left:,} more runs are in the bundle: envdyno export BUNDLE -f csv." if left > 0 else ""
+    are = agreeing(left, "is", "are")
+    note = (
+        f"{counted(left, 'more run')} {are} in the bundle: envdyno export BUNDLE -f csv." if left > 0 else ""
+    )
     return Table("runs", columns, rows, note)
 
 
