@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 
 import pytest
@@ -28,11 +29,23 @@ class Heard:
         self.now = 0.0
         self.interrupts = SimpleNamespace(arrived=[])
         monkeypatch.setattr(ab_progress, "time", SimpleNamespace(monotonic=lambda: self.now))
-        line = SimpleNamespace(begin=self.titles.append, stage=lambda *_: None, tick=lambda: None)
+        self.notes: list[list[str]] = []
+        self.rates: list[tuple[int, float]] = []
+        line = SimpleNamespace(
+            begin=self.begin,
+            stage=lambda *_: None,
+            tick=lambda: None,
+            rate=lambda *told: self.rates.append(told),
+            follows_rate=True,
+        )
         output = SimpleNamespace(tell=self.told.append, tell_progress=self.told.append, keep=self.kept.append)
         self.progress = ExperimentProgress(
             line, output, self.interrupts, ("base", "head", "third"), len(RUNS)
         )  # type: ignore[arg-type]
+
+    def begin(self, title: str, notes: Sequence[str] = ()) -> None:
+        self.titles.append(title)
+        self.notes.append(list(notes))
 
 
 @pytest.fixture
@@ -82,10 +95,38 @@ def test_runs_of_an_earlier_session_do_not_make_this_one_look_fast(heard: Heard)
 def test_the_ratio_so_far_is_that_of_every_other_side_to_the_first(heard: Heard) -> None:
     heard.progress.begin_measuring([])
     rates = {"base": 200.0, "head": 100.0, "third": 150.0}
-    for run in RUNS[:6]:
+    for run in [run for run in RUNS if run.pair == 1 and run.timing is Timing.THROUGHPUT]:
         heard.progress.end(ended(run, rates[run.side]))
+    heard.progress.begin(RUNS[6], 3, 12)
+    assert heard.notes[-1] == ["so far one: head/base 0.500 of 1 pair, third/base 0.750 of 1 pair"]
+    assert not any("so far" in line for line in heard.told), "one pair has no spread"
+
+
+def test_a_pair_that_tells_of_the_spread_is_followed_by_the_ratio_with_its_interval(heard: Heard) -> None:
+    heard.progress.begin_measuring([])
+    measured = [run for run in RUNS if run.timing is Timing.THROUGHPUT and run.side != "third"]
+    for run in measured:
+        noise = 1 + 0.01 * run.pair * (run.side == "head")
+        heard.progress.end(ended(run, 200.0 if run.side == "base" else 100.0 * noise))
+    told = [line.strip() for line in heard.told if "so far" in line]
+    assert len(told) == 2, "one after each pair but the first"
+    assert told[0].startswith("one  so far  head/base 0.507 [")
+    assert told[1].startswith("one  so far  head/base 0.510 [")
+    assert told[1].endswith("] of 3 pairs")
+
+
+def test_ratios_of_an_earlier_session_are_part_of_those_so_far(heard: Heard) -> None:
+    earlier = [run for run in RUNS if run.timing is Timing.THROUGHPUT and run.side != "third"][:4]
+    heard.progress.begin_measuring([ended(run, 200.0 if run.side == "base" else 150.0) for run in earlier])
     heard.progress.begin(RUNS[6], 6, 12)
-    assert heard.titles[-1].endswith(", so far head/base 0.500, third/base 0.750")
+    assert heard.notes[-1][0].startswith("so far one: head/base 0.750 [")
+    assert heard.notes[-1][0].endswith("] of 2 pairs")
+
+
+def test_the_rates_of_workers_are_handed_on(heard: Heard) -> None:
+    assert heard.progress.follows_rate
+    heard.progress.rate(1, 512.0)
+    assert heard.rates == [(1, 512.0)]
 
 
 def test_runs_with_phases_are_no_part_of_the_ratio(heard: Heard) -> None:
@@ -94,7 +135,7 @@ def test_runs_with_phases_are_no_part_of_the_ratio(heard: Heard) -> None:
     for run in timed:
         heard.progress.end(ended(run, 1.0))
     heard.progress.begin(RUNS[0], 3, 12)
-    assert "so far" not in heard.titles[-1]
+    assert heard.notes[-1] == []
     assert all(line.endswith("phases on") for line in heard.told)
 
 

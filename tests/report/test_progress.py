@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import re
 import time
 from collections.abc import Iterator
 
@@ -77,6 +78,55 @@ def test_a_stage_of_a_faster_worker_does_not_start_the_time_anew(fake_clock: Fak
         fake_clock.sleep(2)
         line.tick()
         assert "build   4.0 s" in written(on)
+
+
+def test_the_current_rate_is_that_of_all_workers_once_all_have_told(fake_clock: FakeClock) -> None:
+    on = console(terminal=True)
+    with ProgressLine(on, 10.0) as line:
+        assert line.follows_rate
+        line.begin("w")
+        for worker in (0, 1):
+            line.stage(worker, Stage.WINDOW)
+        line.rate(0, 4000.0)
+        line.tick()
+        assert "rows/s" not in written(on)
+        line.rate(1, 4448.4)
+        fake_clock.sleep(1)
+        line.tick()
+        assert "window   1.0 s of 10 s   2 workers   ~8,448 rows/s" in written(on)
+        line.begin("next")
+        line.stage(0, Stage.WINDOW)
+        line.tick()
+        assert "~" not in written(on).rpartition("next")[2]
+
+
+def test_nobody_is_asked_for_a_rate_that_nobody_sees() -> None:
+    with ProgressLine(console(terminal=False), 10.0) as line:
+        assert not line.follows_rate
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_no_line_is_wider_than_the_terminal_or_in_characters_that_it_lacks(
+    width: int, encoding: str, fake_clock: FakeClock
+) -> None:
+    raw = io.BytesIO()
+    file = io.TextIOWrapper(raw, encoding=encoding)
+    on = Console(file=file, force_terminal=True, width=width, color_system=None, legacy_windows=False)
+    notes = [f"so far flashsac/go2_joystick_flat/mujoco–{n}: head/base 0.985 of 3 pairs" for n in range(20)]
+    with ProgressLine(on, 10.0) as line:
+        line.begin(
+            "3 of 12, at most 5 min left   flashsac/go2_joystick_flat/mujoco, pair 2, side head", notes
+        )
+        line.stage(0, Stage.WINDOW)
+        line.rate(0, 123_456.0)
+        line.tick()
+        file.flush()
+        shown = raw.getvalue().decode(encoding)
+    bare = [re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", one) for one in shown.split("\n")]
+    assert max(map(len, bare)) <= width
+    assert "~123,456 rows/s" in shown
+    assert "and 14 more" in shown
 
 
 def test_before_any_worker_has_spoken_it_is_starting() -> None:

@@ -26,7 +26,7 @@ class ToWorker(str, Enum):
     DESCRIBE_DONE = "describe_done"
     """Close without measuring."""
     WINDOW = "window"
-    """Measure between two instants of the monotonic clock."""
+    """Measure between two instants of the monotonic clock. ``pulse`` says whether somebody watches."""
     LATENCY = "latency"
     """Measure a number of vector steps."""
     STOP = "stop"
@@ -44,6 +44,8 @@ class FromWorker(str, Enum):
     """Memory is too small for what the workload says it will need; nothing has been built yet."""
     READY = "ready"
     """Built and warmed up; stepping without pause until told what to measure."""
+    PULSE = "pulse"
+    """How fast this worker steps just now; only where it was asked for."""
     PASSED = "passed"
     """This worker's clock has passed the end of the window. ``late`` says that the order to measure came
     after the window's start, because a vector step took unusually long, so that nothing was measured."""

@@ -229,7 +229,12 @@ class Worker:
 
     def _measure_window(self, stepping: Stepping, order: dict[str, Any]) -> dict[str, Any]:
         log = StepLog(self._job.num_envs, order["start_ns"], order["end_ns"], SUB_WINDOWS)
-        return {"edges": asdict(stepping.stepper.log_window(log)), "log": log}
+        tell = self._tell_rate if order.get("pulse") else None
+        return {"edges": asdict(stepping.stepper.log_window(log, tell)), "log": log}
+
+    def _tell_rate(self, steps_per_s: float) -> None:
+        """Tell whoever watches how many rows are stepped a second; resets are not yet told apart."""
+        self._channel.send(FromWorker.PULSE, rows_per_s=steps_per_s * self._job.num_envs)
 
     def _fold(self, measured: dict[str, Any]) -> dict[str, Any]:
         """Add up the window's log, now that every worker has passed its end."""

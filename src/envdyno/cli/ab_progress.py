@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from envdyno.agent.job import Timing
-from envdyno.agent.measure.quantile import median
 from envdyno.agent.stages import Stage
 from envdyno.cli.ab_output import AbOutput
+from envdyno.cli.ratios_so_far import RatiosSoFar
 from envdyno.launch.interrupts import Interrupts
 from envdyno.plan.expand import PlannedRun
 from envdyno.plan.quantities import format_duration
@@ -34,18 +33,26 @@ class ExperimentProgress:
         self._line = line
         self._output = output
         self._interrupts = interrupts
-        self._base = sides[0]
         self._total = total
         self._began = time.monotonic()
         self._settled_before = 0
         self._number = 0
         self._measuring = False
         self._told_patience = False
-        self._rates: dict[tuple[str, int], dict[str, float]] = defaultdict(dict)
+        self._ratios = RatiosSoFar(sides[0], sides[1:])
 
     def stage(self, worker: int, stage: Stage) -> None:
         """A worker entered a stage."""
         self._line.stage(worker, stage)
+
+    @property
+    def follows_rate(self) -> bool:
+        """Whether anybody sees how fast the workers step."""
+        return self._line.follows_rate
+
+    def rate(self, worker: int, rows_per_s: float) -> None:
+        """A worker steps so many rows a second just now."""
+        self._line.rate(worker, rows_per_s)
 
     def tick(self) -> None:
         """Time has passed; the first Ctrl-C is answered here."""
@@ -62,7 +69,7 @@ class ExperimentProgress:
         """The first run comes next; ``earlier`` are the records of an experiment that is carried on."""
         settled = 0
         for record in earlier:
-            self._take(record)
+            self._ratios.take(record)
             settled += record.experiment is not None and record.experiment.final
         self._measuring = True
         self._settled_before = settled
@@ -75,7 +82,8 @@ class ExperimentProgress:
         self._number = settled + 1
         self._line.begin(
             f"{settled + 1} of {planned}{self._time_left(settled, planned)}   "
-            f"{run.case}, pair {run.pair}, side {run.side}{self._ratios_of(run.case)}"
+            f"{run.case}, pair {run.pair}, side {run.side}",
+            [f"so far {text}" for text in self._ratios.texts(run.case)],
         )
 
     def _time_left(self, settled: int, planned: int) -> str:
@@ -85,33 +93,16 @@ class ExperimentProgress:
         each = (time.monotonic() - self._began) / done
         return f", at most {format_duration(each * (planned - settled))} left"
 
-    def _ratios_of(self, case: str) -> str:
-        """Return the median ratio so far of every other side to the first."""
-        ratios: dict[str, list[float]] = defaultdict(list)
-        for (name, _pair), rates in self._rates.items():
-            if name == case and rates.get(self._base):
-                for side in rates.keys() - {self._base}:
-                    ratios[side].append(rates[side] / rates[self._base])
-        if not ratios:
-            return ""
-        parts = (f"{side}/{self._base} {median(found):.3f}" for side, found in sorted(ratios.items()))
-        return f", so far {', '.join(parts)}"
-
     def end(self, record: RunRecord) -> None:
         """A run ended, and its record is kept."""
         self._output.keep(record)
-        self._take(record)
+        ratios = self._ratios.take(record)
         if record.status is not Status.SKIPPED:
             self._output.tell_progress(self._line_of(record))
-
-    def _take(self, record: RunRecord) -> None:
         entry = record.experiment
-        if (
-            entry is not None
-            and record.throughput is not None
-            and record.case.timing == Timing.THROUGHPUT.value
-        ):
-            self._rates[entry.case, entry.pair][entry.side] = record.throughput.transitions_per_s
+        if ratios and entry is not None:
+            margin = " " * (2 * len(str(self._total)) + len("[/] "))
+            self._output.tell_progress(f"{margin}{entry.case}  so far  {', '.join(ratios)}")
 
     def _line_of(self, record: RunRecord) -> str:
         entry = record.experiment

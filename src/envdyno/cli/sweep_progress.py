@@ -38,6 +38,15 @@ class SweepProgress:
         """A worker entered a stage."""
         self._line.stage(worker, stage)
 
+    @property
+    def follows_rate(self) -> bool:
+        """Whether anybody sees how fast the workers step."""
+        return self._line.follows_rate
+
+    def rate(self, worker: int, rows_per_s: float) -> None:
+        """A worker steps so many rows a second just now."""
+        self._line.rate(worker, rows_per_s)
+
     def tick(self) -> None:
         """Time has passed; the first Ctrl-C is answered here."""
         if self._measuring and self._interrupts.arrived and not self._told_patience:

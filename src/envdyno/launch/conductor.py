@@ -53,8 +53,15 @@ class WorkerState:
 class Watcher(Protocol):
     """Follows a run as it goes: the progress line."""
 
+    @property
+    def follows_rate(self) -> bool:
+        """Whether workers are to tell how fast they step while they are measured."""
+
     def stage(self, worker: int, stage: Stage) -> None:
         """A worker entered a stage."""
+
+    def rate(self, worker: int, rows_per_s: float) -> None:
+        """A worker steps so many rows a second just now."""
 
     def tick(self) -> None:
         """Time has passed."""
@@ -103,6 +110,11 @@ class Conductor:
             if state.pidfd is not None:
                 os.close(state.pidfd)
                 state.pidfd = None
+
+    @property
+    def follows_rate(self) -> bool:
+        """Whether somebody watches how fast the workers step."""
+        return self._watcher.follows_rate
 
     def send_all(self, kind: ToWorker, /, **body: Any) -> None:
         """Send the same message to every worker."""
@@ -175,6 +187,9 @@ class Conductor:
             raise RunFailed(from_message(state.process.worker, message).with_log(state.process.log))
         if kind is FromWorker.STAGE:
             self._enter(state, Stage(message["stage"]))
+            return
+        if kind is FromWorker.PULSE:
+            self._watcher.rate(state.process.worker, float(message["rows_per_s"]))
             return
         if kind is FromWorker.PLACED:
             self._enter(state, Stage.BIND)

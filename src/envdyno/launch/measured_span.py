@@ -67,7 +67,8 @@ def _measure_once(
         conductor.send_all(ToWorker.LATENCY, start_ns=start_ns, steps=request.steps)
     else:
         outcome.window_ns = (start_ns, end_ns)
-        conductor.send_all(ToWorker.WINDOW, start_ns=start_ns, end_ns=end_ns)
+        span = {"start_ns": start_ns, "end_ns": end_ns}
+        conductor.send_all(ToWorker.WINDOW, **span, pulse=conductor.follows_rate)
     conductor.sleep_until(start_ns / 1e9 - READ_LEAD_S)
     counted = None if hardware is None else hardware.read()
     conductor.sleep_until(start_ns / 1e9)

@@ -17,7 +17,12 @@ from envdyno.launch.scratch import Scratch, ScratchError
 class SilentWatcher:
     """Follows a run without a word."""
 
+    follows_rate = False
+
     def stage(self, worker: int, stage: Stage) -> None:
+        """Say nothing."""
+
+    def rate(self, worker: int, rows_per_s: float) -> None:
         """Say nothing."""
 
     def tick(self) -> None:

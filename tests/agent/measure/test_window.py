@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from simulated_worker import Pace, through_synchronised_window, through_window
 
-from envdyno.agent.measure import step_log, window
+from envdyno.agent.measure import pulse, step_log, window
 from envdyno.agent.measure.step_log import StepLog
 from envdyno.agent.measure.window import Edges, Stepper
 from envdyno.agent.workloads.contract import Autoreset, Tally
@@ -165,6 +165,27 @@ def test_readers_are_told_how_many_steps_lie_between_their_two_reads(
     assert reader.told == closed - opened
     assert taken[opened - 1] > 100
     assert taken[closed - 1] > 100 + span
+
+
+@given(st.integers(1, 40), st.integers(1, 400), st.integers(1, 5), st.integers(1, 300))
+def test_a_window_that_is_watched_logs_the_same_steps(
+    step_ns: int, span: int, chunk_steps: int, pulse_ns: int
+) -> None:
+    logs = []
+    told: list[float] = []
+    for tell in (None, told.append):
+        clock = FakeClock(0)
+        log = StepLog(1, 100, 100 + span, 5)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(window, "CHUNK_STEPS", chunk_steps)
+            patch.setattr(pulse, "PULSE_NS", pulse_ns)
+            stepper = Stepper(lambda actions, clock=clock: clock.advance(step_ns), [None], clock.ns)
+            stepper.log_window(log, tell)
+        log.fold()
+        logs.append(log)
+    assert logs[0] == logs[1]
+    assert all(rate == pytest.approx(1e9 / step_ns) for rate in told)
+    assert len(told) <= span // pulse_ns + 1
 
 
 def test_readers_are_closed_in_the_reverse_order() -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from envdyno.agent.measure.pulse import Pulse
 from envdyno.agent.measure.step_log import CHUNK_STEPS, StepLog
 
 Step = Callable[[Any], Any]
@@ -79,16 +80,21 @@ class Stepper:
         while not told():
             self.once()
 
-    def log_window(self, log: StepLog) -> Edges:
+    def log_window(self, log: StepLog, tell_rate: Callable[[float], None] | None = None) -> Edges:
         """Step from now until after the end of ``log``'s window; return the edges that were used.
 
         The edges are the window's own, unless the workload has to be synchronised: then they are the
         instants at which nothing was in flight, the first at or after each edge of the window.
+
+        Args:
+            log: takes what every step completed.
+            tell_rate: gets vector steps a second, twice a second, for whoever watches; ``None`` leaves the
+                loop whole.
         """
         start_ns = self._step_up_to(log)
         for reader in self._readers:
             reader.open()
-        taken = self._log_up_to(log)
+        taken = self._log_up_to(log, None if tell_rate is None else Pulse(tell_rate, self._clock()))
         if self._synchronize is not None:
             self._synchronize()
             log.end_ns = self._clock()
@@ -113,18 +119,22 @@ class Stepper:
         outcomes.append(outcome)
         return log.start_ns
 
-    def _log_up_to(self, log: StepLog) -> int:
+    def _log_up_to(self, log: StepLog, pulse: Pulse | None) -> int:
         """Step and log until a step completes after the window; return the steps taken."""
         step, clock, ring, end_ns = self._step, self._clock, self._ring, log.end_ns
         taken = 0
         while True:
             times, outcomes = log.new_chunk()
             add_time, add_outcome = times.append, outcomes.append
-            for actions in itertools.islice(ring, CHUNK_STEPS):
-                outcome = step(actions)
-                now = clock()
-                add_time(now)
-                add_outcome(outcome)
-                if now > end_ns:
-                    return taken + len(times)
+            while (left := CHUNK_STEPS - len(times)) > 0:
+                stretch = left if pulse is None else pulse.stretch(left)
+                for actions in itertools.islice(ring, stretch):
+                    outcome = step(actions)
+                    now = clock()
+                    add_time(now)
+                    add_outcome(outcome)
+                    if now > end_ns:
+                        return taken + len(times)
+                if pulse is not None:
+                    pulse.beat(stretch, now)
             taken += CHUNK_STEPS
