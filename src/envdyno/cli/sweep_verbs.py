@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from envdyno.cli.ab_bundle import bundle_for
@@ -15,12 +15,13 @@ from envdyno.cli.console import stdout_line
 from envdyno.cli.exit_code import ExitCode
 from envdyno.cli.sweep_progress import SweepProgress
 from envdyno.experiment.begin import Undertaking, begin
-from envdyno.experiment.experiment import Ending, Experiment, Hooks, Limits
+from envdyno.experiment.experiment import Ending, Hooks, Limits
 from envdyno.experiment.history import CanaryUnit, History
 from envdyno.experiment.planned_runs import PlannedRuns, request_of
 from envdyno.experiment.rooms import memory_room_bytes, rooms_of
 from envdyno.experiment.scouting import why_no_further
 from envdyno.experiment.side_watch import SideWatch
+from envdyno.experiment.sweep import Sweep, SweepHooks
 from envdyno.experiment.sweep_course import SweepCourse, course_of, swept_workload
 from envdyno.experiment.sweep_judging import SweepAnswer, answer_of
 from envdyno.host.site import survey
@@ -131,19 +132,29 @@ class _Sweep:
             session.watcher = progress
             rooms = rooms_of(plan, self.section)
             history = History.of(self.bundle.records(), CanaryUnit.BLOCK)
-            course = course_of(plan, self.section, self.workload, rooms, history.records)
-            if self.bundle.has_experiment() and course.ids != self.bundle.experiment().planned:
-                course = course.before_grid() if course.scouting else course
+            course_after = partial(course_of, plan, self.section, self.workload, rooms)
+            course = self._begun(course_after(history.records))
             head = self._begin(course, session, progress)
             session.interrupts.patience = 2
-            began = time.monotonic()
-            if course.grid is None:
-                ending = self._measure(head, course, session, progress, history, began)
-                course = course_of(plan, self.section, self.workload, rooms, history.records)
-                if ending is not Ending.COMPLETE or course.grid is None:
-                    return head, ending
-                head = self._with_grid(head, course)
-            return head, self._measure(head, course, session, progress, history, began)
+            asked_to_end = Hooks(progress.begin, progress.end, lambda: bool(session.interrupts.arrived))
+            ending = Sweep(
+                course=course,
+                course_after=course_after,
+                executor=self._executor(head, session),
+                keep=self.journal.append,
+                limits=_limits(plan),
+                left_out=why_no_further(lambda: self._memory_bytes(course), plan.measure.window),
+                hooks=SweepHooks(progress.begin_measuring, self._write_grid, asked_to_end),
+                history=history,
+            ).run_all()
+        return self.bundle.experiment(), ending
+
+    def _begun(self, course: SweepCourse) -> SweepCourse:
+        """Return the course that the bundle has written down: a sweep may have ended before its grid was."""
+        if not self.bundle.has_experiment() or not course.scouting:
+            return course
+        before = course.before_grid()
+        return before if before.ids == self.bundle.experiment().planned else course
 
     def _begin(self, course: SweepCourse, session: Session, progress: SweepProgress) -> ExperimentRecord:
         undertaking = Undertaking(
@@ -157,51 +168,30 @@ class _Sweep:
         )
         return begin(self.bundle, undertaking, progress.look, self.output.tell, ["envdyno", *sys.argv[1:]])
 
-    def _with_grid(self, head: ExperimentRecord, course: SweepCourse) -> ExperimentRecord:
-        """Write down the grid that scouting led to, before its first run."""
-        head = head.model_copy(
-            update={"cases": course.cases, "planned": course.ids, "cannot_run": course.cannot_run}
-        )
-        self.bundle.write_experiment(head)
-        return head
+    def _write_grid(self, course: SweepCourse) -> None:
+        """Write down the grid that scouting led to."""
+        changes = {"cases": course.cases, "planned": course.ids, "cannot_run": course.cannot_run}
+        self.bundle.write_experiment(self.bundle.experiment().model_copy(update=changes))
 
-    def _measure(
-        self,
-        head: ExperimentRecord,
-        course: SweepCourse,
-        session: Session,
-        progress: SweepProgress,
-        history: History,
-        began: float,
-    ) -> Ending:
-        """Make the runs that are not settled yet."""
-        plan, settings = self.loaded.plan, self.loaded.plan.experiment
-        executor = PlannedRuns(
-            plan=plan,
+    def _executor(self, head: ExperimentRecord, session: Session) -> PlannedRuns:
+        return PlannedRuns(
+            plan=self.loaded.plan,
             sides=self.sides,
             watches={side.name: SideWatch(self.sides[side.name], side) for side in head.sides},
             session=session,
             cwd=Path(head.working_directory),
             canary_limit=CANARY_LIMIT,
         )
-        spent_s = time.monotonic() - began
-        budget_s = None if settings.budget is None else max(0.0, settings.budget - spent_s)
-        progress.begin_measuring(course, len(history.settled))
-        experiment = Experiment(
-            runs=course.runs,
-            executor=executor,
-            keep=self.journal.append,
-            limits=Limits(budget_s, settings.retries, settings.disturbed_repeats),
-            left_out=why_no_further(lambda: self._memory_bytes(course), plan.measure.window),
-            history=history,
-        )
-        experiment.hooks = Hooks(progress.begin, progress.end, lambda: bool(session.interrupts.arrived))
-        return experiment.run_all()
 
     def _memory_bytes(self, course: SweepCourse) -> int | None:
         run = course.runs[0]
         request = request_of(self.loaded.plan, run, self.sides[run.side], Path.cwd())
         return memory_room_bytes(survey(request.placement))
+
+
+def _limits(plan: ExperimentPlan) -> Limits:
+    settings = plan.experiment
+    return Limits(settings.budget, settings.retries, settings.disturbed_repeats)
 
 
 def _conclude(
