@@ -95,7 +95,7 @@ def _subtitle(material: Material) -> str:
     started = min((record.started_at for record in material.records), default="")[:16].replace("T", " ")
     versions = sorted({record.envdyno_version for record in material.records})
     parts = [machine, f"{started} UTC" if started else "", f"envdyno {', '.join(versions)}"]
-    return printable("   ".join(part for part in parts if part))
+    return printable(" · ".join(part for part in parts if part))
 
 
 def _comparison(material: Material, judgement: Judgement, number: int) -> dict[str, Any]:
