@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "examples" / "multi_collector_trainer.py"
+SCRIPT = Path(__file__).parents[2] / "examples" / "multi_collector" / "trainer.py"
 SHARED_MEMORY = Path("/dev/shm")
 SMALL = ("--num-envs", "64", "--horizon", "8")
 
