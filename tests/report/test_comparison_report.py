@@ -8,7 +8,7 @@ from hand_made_run import measured, outcome
 
 from envdyno.launch.run_record import make_record
 from envdyno.record.run_record import RunRecord
-from envdyno.report.comparison_report import comparison_lines, suite_lines, sweep_lines
+from envdyno.report.comparison_report import batch_lines, comparison_lines, suite_lines
 from envdyno.report.glyphs import glyphs_for
 
 FAILED = make_record(hand_made_run.failed_outcome(), ("envdyno",))
@@ -20,8 +20,8 @@ def run_at(rate: int, num_envs: int = 8, **changes: Any) -> RunRecord:
     return make_record(outcome([told, told], shares=(num_envs // 2,) * 2, **changes), ("envdyno",))
 
 
-def test_a_sweep_marks_the_best_batch_and_says_why_others_have_no_figure() -> None:
-    lines = sweep_lines([run_at(8000), run_at(16000, num_envs=1024), FAILED])
+def test_a_list_of_batch_sizes_marks_the_best_and_says_why_others_have_no_figure() -> None:
+    lines = batch_lines([run_at(8000), run_at(16000, num_envs=1024), FAILED])
     assert lines == [
         " envs  transitions/s  of best  transitions/CPU-s",
         "    8          8,000     50 %              8,889",
@@ -30,10 +30,10 @@ def test_a_sweep_marks_the_best_batch_and_says_why_others_have_no_figure() -> No
     ]
 
 
-def test_a_sweep_in_which_nothing_was_completed_has_no_best() -> None:
-    lines = sweep_lines([run_at(0), run_at(0)])
+def test_a_list_in_which_nothing_was_completed_has_no_best() -> None:
+    lines = batch_lines([run_at(0), run_at(0)])
     assert not any("best" in line for line in lines[1:])
-    assert sweep_lines([FAILED])[1].endswith("killed")
+    assert batch_lines([FAILED])[1].endswith("killed")
 
 
 def test_two_sides_have_their_median_range_and_number_of_figures() -> None:
@@ -89,7 +89,7 @@ def test_a_suite_lists_every_case_and_below_what_could_not_run() -> None:
 def test_the_tables_can_be_written_in_every_encoding(encoding: str) -> None:
     sides = ([run_at(8000)], [run_at(9000)])
     lines = [
-        *sweep_lines([run_at(8000), FAILED]),
+        *batch_lines([run_at(8000), FAILED]),
         *comparison_lines(("a", "b"), sides),
         *suite_lines([run_at(8000)], {}),
     ]

@@ -1,4 +1,4 @@
-"""What ``envdyno run`` does with its requests: one run, a sweep, a suite, or a comparison."""
+"""What ``envdyno run`` does with its requests: one run, several batch sizes, a suite, or a comparison."""
 
 from __future__ import annotations
 
@@ -17,10 +17,14 @@ from envdyno.plan.usage_error import UsageError
 from envdyno.record.case import Mode
 from envdyno.record.run_record import RunRecord
 from envdyno.record.status import Status
-from envdyno.report.comparison_report import comparison_lines, suite_lines, sweep_lines
+from envdyno.report.comparison_report import batch_lines, comparison_lines, suite_lines
 from envdyno.report.progress import ProgressLine
 
 CODE_OF = {Status.OK: ExitCode.DONE, Status.INTERRUPTED: ExitCode.INTERRUPTED}
+
+ONE_RUN_EACH = (
+    "One run each tells no difference from noise; `envdyno sweep` repeats, and says which are best."
+)
 
 
 def run_all(order: RunOrder, wait_idle_s: float | None, output: RunOutput) -> ExitCode:
@@ -74,7 +78,7 @@ class _Runner:
             if refused and not records:
                 self.code = ExitCode.NOT_MEASURED
         elif len(records) > 1:
-            self._tables = sweep_lines(records)
+            self._tables = [*batch_lines(records), "", ONE_RUN_EACH]
 
     def _one(self, request: RunRequest, phases: bool) -> RunRecord:
         """Measure one request, and attribute it in a run of its own where phases are wanted."""

@@ -1,4 +1,4 @@
-"""Several runs as one table: a sweep over batch sizes, or two workloads side by side."""
+"""Several runs as one table: batch sizes, or two workloads side by side."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from envdyno.record.run_record import RunRecord
 from envdyno.report.columns import aligned
 
 
-def sweep_lines(records: Sequence[RunRecord]) -> list[str]:
+def batch_lines(records: Sequence[RunRecord]) -> list[str]:
     """Return a table of batch sizes, the best marked; runs without a figure say why."""
     rates = [record.throughput.transitions_per_s if record.throughput else None for record in records]
     best = max((rate for rate in rates if rate is not None), default=None)

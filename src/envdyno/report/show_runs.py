@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from envdyno.record.run_record import RunRecord
-from envdyno.report.comparison_report import suite_lines, sweep_lines
+from envdyno.report.comparison_report import batch_lines, suite_lines
 from envdyno.report.experiment_runs import run_doubts
 from envdyno.report.phase_report import bar, phase_lines
 from envdyno.report.run_report import failure_lines, heading, headline_lines, warning_lines
@@ -22,7 +22,7 @@ def show_runs(records: Sequence[RunRecord], width: int = 80) -> list[str]:
         return [line for record in records for line in [*_in_full(record, width), ""]][:-1]
     throughput = [record for record in records if record.phases is None]
     several = len({record.case.workload for record in throughput}) > 1
-    lines = suite_lines(throughput, {}) if several else _sweep(throughput)
+    lines = suite_lines(throughput, {}) if several else _batches(throughput)
     first = throughput[0].case.workload if throughput else ""
     lines = lines if several else [first, *lines]
     for record in records:
@@ -44,10 +44,10 @@ def show_runs(records: Sequence[RunRecord], width: int = 80) -> list[str]:
     return [*lines, "", *shown] if shown else lines
 
 
-def _sweep(records: Sequence[RunRecord]) -> list[str]:
+def _batches(records: Sequence[RunRecord]) -> list[str]:
     rates = [_rate(record) for record in records]
     best = max(rates, default=0.0)
-    header, *rows = sweep_lines(records)
+    header, *rows = batch_lines(records)
     bars = [bar(rate / best) if best else "" for rate in rates]
     longest = max(map(len, [header, *rows]))
     return [
