@@ -21,6 +21,8 @@ class Family:
     """Files of tests beside this one."""
     runs: tuple[tuple[str, ...], ...] = ()
     """Arguments of ``envdyno run`` and ``envdyno check``, made from envdyno's own environment."""
+    slow_runs: tuple[tuple[str, ...], ...] = ()
+    """Runs that are made only when the slow tests are asked for."""
     quick: bool = False
     """Whether it installs and runs in a minute, so that every change is tested with it."""
     first: tuple[str, ...] = ()
@@ -57,6 +59,21 @@ _AROUND_UNILAB_1_3 = (
     "lark>=1.3.1",
 )
 """What that version imports. Its own requirements ask for an older PyTorch than it needs."""
+
+_UNILAB_RUNS, _SLOW_UNILAB_RUNS = (
+    tuple((f"unilab:{case}", "--assets", "{prepared}") for case in cases)
+    for cases in (
+        ("flashsac/go2_joystick_flat/mujoco", "flashsac/g1_walk_flat/motrix"),
+        (
+            "flashsac/g1_walk_flat/mujoco",
+            "sac/g1_walk_flat/mujoco",
+            "sac/g1_walk_flat/motrix",
+            "sac/g1_motion_tracking/mujoco",
+            "sac/g1_motion_tracking/motrix",
+        ),
+    )
+)
+"""UniLab's reference cases; the second ones compile in some version, for up to two minutes."""
 
 FAMILIES = (
     Family(
@@ -110,7 +127,13 @@ FAMILIES = (
         first=("torch==2.13.0",),
         without_dependencies=("pufferlib-core==3.0.23",),
     ),
-    Family("mjlab", ("mjlab==1.6.0",), ("test_mjlab.py",), first=("torch==2.13.0",)),
+    Family(
+        "mjlab",
+        ("mjlab==1.6.0",),
+        ("test_mjlab.py",),
+        slow_runs=(("mjlab:Mjlab-Velocity-Flat-Unitree-Go1", "-o", "device=cpu"),),
+        first=("torch==2.13.0",),
+    ),
     Family("brax", ("brax==0.14.2",), ("test_brax.py",), (("brax:fast",),)),
     Family(
         "playground",
@@ -136,10 +159,8 @@ FAMILIES = (
         "unilab",
         ("unilab[mujoco,motrix]==1.5.2",),
         ("test_unilab.py",),
-        (
-            ("unilab:flashsac/go2_joystick_flat/mujoco", "-o", "assets={prepared}"),
-            ("unilab:sac/g1_walk_flat/motrix", "-o", "assets={prepared}"),
-        ),
+        _UNILAB_RUNS,
+        _SLOW_UNILAB_RUNS,
         first=("torch==2.13.0",),
         prepare="worlds/unilab_assets.py",
     ),
@@ -147,7 +168,8 @@ FAMILIES = (
         "unilab-1.3",
         (*_AROUND_UNILAB_1_3, "numba>=0.67", "mujoco==3.11.0"),
         ("test_unilab.py",),
-        (("unilab:flashsac/go2_joystick_flat/mujoco", "-o", "assets={prepared}"),),
+        _UNILAB_RUNS,
+        _SLOW_UNILAB_RUNS,
         first=("torch==2.13.0",),
         without_dependencies=(
             "unilab==1.3.0",

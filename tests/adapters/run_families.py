@@ -72,12 +72,13 @@ def test_inside(family: Family, python: Path, *, slow: bool) -> bool:
     return subprocess.run(command, env=environ, cwd=ROOT, check=False).returncode == 0
 
 
-def test_outside(family: Family, python: Path) -> bool:
+def test_outside(family: Family, python: Path, *, slow: bool) -> bool:
     """Measure and check a family's workloads from envdyno's own environment; return whether all went well."""
     prepared = python.parents[1] / "prepared"
     if family.prepare:
         run([str(python), str(HERE / family.prepare), str(prepared)])
-    runs = [[word.replace("{prepared}", str(prepared)) for word in words] for words in family.runs]
+    wanted = (*family.runs, *(family.slow_runs if slow else ()))
+    runs = [[word.replace("{prepared}", str(prepared)) for word in words] for words in wanted]
     environ = {
         **os.environ,
         "ENVDYNO_FAMILY_PYTHON": str(python),
@@ -96,7 +97,7 @@ def main() -> int:
     )
     parser.add_argument("families", nargs="*", metavar="FAMILY", help=", ".join(one.name for one in FAMILIES))
     parser.add_argument("--quick", action="store_true", help="those that install in a minute")
-    parser.add_argument("--slow", action="store_true", help="the slow tests too")
+    parser.add_argument("--slow", action="store_true", help="the slow tests and runs too")
     asked = parser.parse_args()
     known = {family.name: family for family in FAMILIES}
     if unknown := set(asked.families) - known.keys():
@@ -111,7 +112,7 @@ def main() -> int:
         python = environment(family, uv)
         built_s = time.monotonic() - began
         passed = test_inside(family, python, slow=asked.slow)
-        passed = test_outside(family, python) and passed
+        passed = test_outside(family, python, slow=asked.slow) and passed
         results.append((family.name, passed, built_s, time.monotonic() - began))
     print(f"\n{'family':<16}{'result':<9}{'environment':>12}{'in all':>9}")
     for name, passed, built_s, whole_s in results:

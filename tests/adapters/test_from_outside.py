@@ -14,6 +14,8 @@ PYTHON = os.environ["ENVDYNO_FAMILY_PYTHON"]
 RUNS: list[list[str]] = json.loads(os.environ["ENVDYNO_FAMILY_RUNS"])
 FOLDER = os.environ["ENVDYNO_FAMILY_FOLDER"]
 ROWS = os.environ["ENVDYNO_FAMILY_ROWS"]
+pytestmark = pytest.mark.timeout(900)
+"""Some compile for minutes, and are checked by building them twice."""
 
 
 def envdyno(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -122,7 +122,7 @@ ADAPTERS: tuple[Registration, ...] = (
         "mjlab's tasks, on a GPU or slowly on a CPU",
         ("mjlab", "torch"),
         "pip install 'mjlab>=1.6'",
-        (*_OF_EPISODES, Tells.SUBSTEPS, Tells.SIMULATED_TIME),
+        (*_OF_EPISODES, Tells.SUBSTEPS, Tells.SIMULATED_TIME, Tells.INSIDE_COUNT),
         "On a CPU it compiles for minutes and steps some 80 transitions in a CPU second.",
         example="mjlab:Mjlab-Velocity-Flat-Unitree-Go1 --num-envs 4096",
     ),

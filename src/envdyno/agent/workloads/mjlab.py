@@ -6,10 +6,11 @@ while the others wait.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from envdyno.agent.workloads.compile_turn import compile_turn
-from envdyno.agent.workloads.contract import ArraySpec, Autoreset, WorkloadSpec
+from envdyno.agent.workloads.contract import ArraySpec, Autoreset, BuildContext, WorkloadSpec
 from envdyno.agent.workloads.framework import Framework, import_user_module, split_target
 from envdyno.agent.workloads.registry import WorkloadError
 from envdyno.agent.workloads.torch_vector import TorchVectorWorkload, tensor_specs
@@ -17,12 +18,39 @@ from envdyno.agent.workloads.torch_vector import TorchVectorWorkload, tensor_spe
 FRAMEWORK = Framework("mjlab", "mjlab", "mjlab", install="pip install 'mjlab>=1.6'", at_least="1.6")
 
 
+class MjlabWorkload(TorchVectorWorkload):
+    """A task of mjlab, which can be counted by the clocks of its rows."""
+
+    count_inside: Callable[[], int] | None = None
+
+    def watch_clocks(self) -> None:
+        """Count, besides, the rows whose clock has gone on when the environment looks which have ended."""
+        env, manager = self._env, self._env.termination_manager
+        inner, last, advanced = manager.compute, env.episode_length_buf.clone(), [0]
+
+        def compute() -> Any:
+            now = env.episode_length_buf
+            advanced[0] += int(((now == last + 1) | (now == 1)).sum())
+            last.copy_(now)
+            return inner()
+
+        manager.compute = compute
+        self.count_inside = lambda: advanced[0]
+
+
 def import_framework(**_options: object) -> None:
     """Import mjlab and register its tasks."""
     FRAMEWORK.load("mjlab.tasks")
 
 
-def build(num_envs: int, seed: int, target: str, *, device: str | None = None) -> TorchVectorWorkload:
+def build(
+    num_envs: int,
+    seed: int,
+    target: str,
+    *,
+    device: str | None = None,
+    context: BuildContext | None = None,
+) -> MjlabWorkload:
     """Build a task.
 
     Args:
@@ -30,6 +58,7 @@ def build(num_envs: int, seed: int, target: str, *, device: str | None = None) -
         seed: of the task.
         target: id of a task, or ``module:id`` to import the module that registers it first.
         device: where it is simulated; the first GPU, or the CPU, when not given.
+        context: tells whether the workload is checked.
 
     Raises:
         WorkloadError: there is no such task.
@@ -52,7 +81,11 @@ def build(num_envs: int, seed: int, target: str, *, device: str | None = None) -
         env = FRAMEWORK.load("mjlab.envs").ManagerBasedRlEnv(cfg, device=where)
         first = env.reset()[0]
         env.step(torch.zeros(num_envs, int(env.single_action_space.shape[0]), device=where))
-    return TorchVectorWorkload(env, _spec(env, cfg, name, where, first), where, lambda: env.reset()[0], torch)
+    spec = _spec(env, cfg, name, where, first)
+    workload = MjlabWorkload(env, spec, where, lambda: env.reset()[0], torch)
+    if context is not None and context.check:
+        workload.watch_clocks()
+    return workload
 
 
 def _spec(env: Any, cfg: Any, name: str, device: str, first: Any) -> WorkloadSpec:
