@@ -12,7 +12,7 @@ from made_records import IDENTITY, made_run
 from planned_experiment import ScriptedExecutor, failing, head_of, plan_of, record_of, runs_of, steady
 
 from envdyno.experiment.experiment import Experiment
-from envdyno.judge.evidence import RunKind, RunOrder, RunSample, RunStatus, Side
+from envdyno.judge.evidence import RunKind, RunOrder, RunSample, Side
 from envdyno.judge.from_records import (
     MACHINE_FIELDS,
     experiment_evidence,
@@ -24,6 +24,7 @@ from envdyno.judge.from_records import (
 )
 from envdyno.judge.phase_tree import phase_tree
 from envdyno.record.run_record import RunRecord
+from envdyno.record.status import Status
 
 MADE = experiment({GO2: ((100.0, 101.0, 102.0), (90.0, 91.0, 92.0))}, slower_ms=2.0)
 
@@ -87,7 +88,7 @@ def test_pairs_that_were_planned_and_skipped_are_missing() -> None:
     plan = plan_of()
     records = measured(plan, not_measured={"one": "It cannot be built."})
     found = evidence(head_of(plan, runs_of(plan)), records, "a", "b")
-    assert {run.status for run in found.cases[0].runs} == {RunStatus.SKIPPED}
+    assert {run.status for run in found.cases[0].runs} == {Status.SKIPPED}
     assert {run.reason for run in found.cases[0].runs} == {"It cannot be built"}
 
 
@@ -95,7 +96,7 @@ def test_a_failed_run_keeps_its_reason_and_has_no_figure() -> None:
     plan = plan_of()
     records = measured(plan, script=lambda run, _: failing(run))
     run = evidence(head_of(plan, runs_of(plan)), records, "a", "b").cases[0].runs[0]
-    assert (run.status, run.transitions_per_s) == (RunStatus.KILLED, None)
+    assert (run.status, run.transitions_per_s) == (Status.KILLED, None)
     assert run.reason == "Worker 0 was killed by SIGKILL"
 
 
@@ -103,7 +104,7 @@ def test_a_window_in_which_nothing_was_completed_is_no_figure() -> None:
     plan = plan_of()
     records = measured(plan, script=lambda run, _: steady(run, 0)._replace(record=record_of(run, 0.0)))
     run = evidence(head_of(plan, runs_of(plan)), records, "a", "b").cases[0].runs[0]
-    assert (run.status, run.transitions_per_s) == (RunStatus.INVALID, None)
+    assert (run.status, run.transitions_per_s) == (Status.INVALID, None)
     assert run.reason == "no transition was completed in its window"
 
 

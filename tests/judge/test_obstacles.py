@@ -7,13 +7,14 @@ import pytest
 from experiments import TODAY, case_of, experiment, noisy_case, run
 
 from envdyno.judge.case_verdict import CaseVerdict
-from envdyno.judge.evidence import CaseEvidence, ExperimentEvidence, RunSample, RunStatus, Side, SideEvidence
+from envdyno.judge.evidence import CaseEvidence, ExperimentEvidence, RunSample, Side, SideEvidence
 from envdyno.judge.gate import gate
 from envdyno.judge.gate_rule import GateRule
 from envdyno.judge.identity import compare_identity, describe
 from envdyno.judge.reasons import ReasonCode
 from envdyno.judge.verdicts import Verdict
 from envdyno.judge.work import WorkClass, compare_work
+from envdyno.record.status import Status
 
 NAMED = {"name": "main", "revision": "60c2ce7c"}
 
@@ -28,8 +29,8 @@ def with_run(case: CaseEvidence, *runs: RunSample) -> CaseEvidence:
     return dataclasses.replace(case, runs=(*case.runs, *runs))
 
 
-@pytest.mark.parametrize("status", [RunStatus.FAILED, RunStatus.TIMEOUT, RunStatus.KILLED])
-def test_a_failed_run_is_not_outweighed_by_those_that_did_not_fail(status: RunStatus) -> None:
+@pytest.mark.parametrize("status", [Status.FAILED.TIMEOUT.KILLED])
+def test_a_failed_run_is_not_outweighed_by_those_that_did_not_fail(status: Status) -> None:
     failed = run("case", Side.HEAD, 6, status=status, reason="worker 1 raised KeyError")
     case = verdict(with_run(noisy_case(1.0), failed))
     assert (case.verdict, case.code) == (Verdict.NOT_MEASURED, ReasonCode.RUN_FAILED)
@@ -38,18 +39,18 @@ def test_a_failed_run_is_not_outweighed_by_those_that_did_not_fail(status: RunSt
 
 
 def test_a_run_with_meaningless_figures_is_not_measured() -> None:
-    case = verdict(with_run(noisy_case(1.0), run("case", Side.HEAD, 6, status=RunStatus.INVALID)))
+    case = verdict(with_run(noisy_case(1.0), run("case", Side.HEAD, 6, status=Status.INVALID)))
     assert (case.verdict, case.code) == (Verdict.NOT_MEASURED, ReasonCode.RUN_INVALID)
 
 
 def test_a_failed_run_that_succeeded_when_repeated_is_told_and_not_in_the_way() -> None:
-    case = verdict(with_run(noisy_case(1.0), run("case", Side.HEAD, 2, status=RunStatus.FAILED)))
+    case = verdict(with_run(noisy_case(1.0), run("case", Side.HEAD, 2, status=Status.FAILED)))
     assert case.verdict is Verdict.PASS
     assert ReasonCode.RUN_RETRIED in {alarm.code for alarm in case.alarms}
 
 
 def test_interrupted_runs_leave_fewer_pairs_and_say_so() -> None:
-    cut = run("case", Side.BASE, 6, status=RunStatus.INTERRUPTED)
+    cut = run("case", Side.BASE, 6, status=Status.INTERRUPTED)
     case = verdict(with_run(noisy_case(1.0), cut))
     assert case.verdict is Verdict.PASS
     assert ReasonCode.PAIRS_INCOMPLETE in {alarm.code for alarm in case.alarms}
@@ -59,7 +60,7 @@ def test_interrupted_runs_leave_fewer_pairs_and_say_so() -> None:
 def test_an_experiment_that_was_cut_off_before_its_first_pair_is_not_measured() -> None:
     runs = (
         run("case", Side.BASE, 0, transitions_per_s=1.0),
-        run("case", Side.HEAD, 0, status=RunStatus.INTERRUPTED),
+        run("case", Side.HEAD, 0, status=Status.INTERRUPTED),
     )
     case = verdict(CaseEvidence(case="case", runs=runs))
     assert (case.verdict, case.code) == (Verdict.NOT_MEASURED, ReasonCode.NO_COMPLETE_PAIR)

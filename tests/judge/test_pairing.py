@@ -7,8 +7,9 @@ from experiments import case_of, run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from envdyno.judge.evidence import CaseEvidence, Metric, RunKind, RunSample, RunStatus, Side
+from envdyno.judge.evidence import CaseEvidence, Metric, RunKind, RunSample, Side
 from envdyno.judge.pairing import WhyUnused, canary_moved, pairs_of
+from envdyno.record.status import Status
 
 BASE = {"transitions_per_s": 100.0}
 HEAD = {"transitions_per_s": 90.0}
@@ -35,7 +36,7 @@ def test_each_pair_gives_one_log_ratio_head_over_base() -> None:
 
 def test_a_pair_with_a_missing_run_is_left_out_and_named() -> None:
     lonely = run("case", Side.BASE, 1, **BASE)
-    failed = run("case", Side.HEAD, 1, status=RunStatus.FAILED)
+    failed = run("case", Side.HEAD, 1, status=Status.FAILED)
     pairs = pairs_of(evidence(*pair(0), lonely, failed))
     assert [p.number for p in pairs.used] == [0]
     assert pairs.unused[0] == (1, WhyUnused.INCOMPLETE)
@@ -91,7 +92,7 @@ def test_the_first_try_is_kept_where_the_repeat_is_no_better() -> None:
 
 def test_runs_of_one_attempt_stay_together() -> None:
     again = pair(0, {"attempt": 1, "transitions_per_s": 70.0}, {"attempt": 1, "transitions_per_s": 63.0})
-    failed = run("case", Side.BASE, 0, status=RunStatus.FAILED)
+    failed = run("case", Side.BASE, 0, status=Status.FAILED)
     head = run("case", Side.HEAD, 0, transitions_per_s=90.0)
     chosen = pairs_of(evidence(failed, head, *again)).used[0]
     assert (chosen.base.attempt, chosen.head.attempt) == (1, 1)

@@ -16,7 +16,7 @@ from envdyno.judge.attribution import Attribution, Clock, attribute
 from envdyno.judge.evidence import ExperimentEvidence
 from envdyno.judge.from_records import experiment_evidence
 from envdyno.judge.gate import GateReport, gate
-from envdyno.judge.gate_rule import GateException, GateRule, Rule
+from envdyno.judge.gate_rule import GateException, GateRule
 from envdyno.judge.looks import LookSchedule
 from envdyno.judge.noise_floor import NoiseFloor, NoiseFloors
 from envdyno.plan.experiment import ExperimentPlan
@@ -122,7 +122,7 @@ def gate_rule(section: GateSection) -> GateRule:
     """Return a plan's gate as the judge takes it."""
     return GateRule(
         min_ratio=section.min_ratio,
-        rule=Rule(section.rule.value),
+        rule=section.rule,
         alpha=section.alpha,
         max_plausible_gain=section.max_plausible_gain,
         canary_limit=section.canary_limit,

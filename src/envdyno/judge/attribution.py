@@ -14,7 +14,7 @@ from enum import Enum
 
 import numpy as np
 
-from envdyno.judge.distributions import Floats, student_quantile
+from envdyno.judge.distributions import Floats, mean_interval
 from envdyno.judge.evidence import CaseEvidence, RunKind, RunSample, Side
 from envdyno.judge.fieller import fieller_interval
 from envdyno.judge.pairing import CANARY_LIMIT, Pair, pairs_of
@@ -221,11 +221,11 @@ def _median(times: Floats, name: str, why: dict[str, str]) -> float | None:
 
 
 def _mean_interval(d: Floats, why: dict[str, str]) -> MsInterval | None:
-    if d.size < 2:
+    bounds = mean_interval(d, _TAIL)
+    if bounds is None:
         why["interval"] = "one pair of attribution runs has no spread"
         return None
-    width = student_quantile(_TAIL, d.size - 1) * float(d.std(ddof=1)) / math.sqrt(d.size)
-    return MsInterval(float(d.mean()) - width, float(d.mean()) + width)
+    return MsInterval(*bounds)
 
 
 def _share(part: Floats, whole: Floats | None, why: dict[str, str]) -> tuple[float | None, MsInterval | None]:

@@ -30,6 +30,20 @@ def student_upper_tail(t: Floats | float, df: float) -> Floats:
     return np.asarray(tail, dtype=np.float64)
 
 
+def mean_interval(values: Floats, tail: float) -> tuple[float, float] | None:
+    """Student's interval for the mean of values that are independent; ``None`` for fewer than two.
+
+    Args:
+        values: shape (n,).
+        tail: probability outside on each side.
+    """
+    if values.size < 2:
+        return None
+    mean = float(values.mean())
+    width = student_quantile(tail, values.size - 1) * float(values.std(ddof=1)) / math.sqrt(values.size)
+    return mean - width, mean + width
+
+
 def student_quantile(upper_tail: float, df: float) -> float:
     """The t that is exceeded with probability ``upper_tail`` (0 < upper_tail < 1)."""
     if not 0.0 < upper_tail < 1.0:

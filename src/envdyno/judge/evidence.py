@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+from envdyno.record.status import Status
+
 __all__ = [
     "CaseEvidence",
     "ExperimentEvidence",
@@ -17,7 +19,6 @@ __all__ = [
     "RunKind",
     "RunOrder",
     "RunSample",
-    "RunStatus",
     "Side",
     "SideEvidence",
     "UnpairedSide",
@@ -33,24 +34,6 @@ class Side(str, Enum):
 
     BASE = "base"
     HEAD = "head"
-
-
-class RunStatus(str, Enum):
-    """How a planned run ended (the same words as in the journal)."""
-
-    OK = "ok"
-    FAILED = "failed"
-    TIMEOUT = "timeout"
-    KILLED = "killed"
-    INVALID = "invalid"
-    """It ran to the end, and its figures mean nothing: non-finite rows, for example."""
-    INTERRUPTED = "interrupted"
-    SKIPPED = "skipped"
-
-    @property
-    def is_failure(self) -> bool:
-        """Whether the workload itself did not do what was asked, rather than not having been asked."""
-        return self in {RunStatus.FAILED, RunStatus.TIMEOUT, RunStatus.KILLED, RunStatus.INVALID}
 
 
 class RunKind(str, Enum):
@@ -94,7 +77,7 @@ class RunSample:
     """0 if this run came first in its pair, 1 if second."""
     started_at_s: float
     """Start on a clock that all runs of the experiment share; orders the runs for drift."""
-    status: RunStatus = RunStatus.OK
+    status: Status = Status.OK
     kind: RunKind = RunKind.THROUGHPUT
     attempt: int = 0
     """0 for the first try, 1 for its first repeat, ..."""
@@ -141,7 +124,7 @@ class RunSample:
     @property
     def is_usable(self) -> bool:
         """Whether the run has figures that may be judged."""
-        return self.status is RunStatus.OK
+        return self.status is Status.OK
 
     def rate(self, metric: Metric) -> float | None:
         """The run's rate, or ``None`` where it was not measured."""

@@ -14,7 +14,6 @@ from envdyno.judge.evidence import (
     RunKind,
     RunOrder,
     RunSample,
-    RunStatus,
     Side,
     SideEvidence,
     WorkValue,
@@ -171,15 +170,15 @@ def run_sample(record: RunRecord, side: Side) -> RunSample:
     )
 
 
-def _status(record: RunRecord, kind: RunKind) -> tuple[RunStatus, str | None]:
+def _status(record: RunRecord, kind: RunKind) -> tuple[Status, str | None]:
     """Return how a run ended, and why where not well, without its full stop.
 
     A window without a step gives nothing to judge.
     """
     rate = record.throughput.transitions_per_s if record.throughput else 0.0
     if record.status is Status.OK and kind is RunKind.THROUGHPUT and rate <= 0:
-        return RunStatus.INVALID, "no transition was completed in its window"
-    return RunStatus(record.status.value), record.failure.message.rstrip(".") if record.failure else None
+        return Status.INVALID, "no transition was completed in its window"
+    return record.status, record.failure.message.rstrip(".") if record.failure else None
 
 
 def _step_ms(record: RunRecord) -> tuple[float | None, float | None]:

@@ -8,12 +8,11 @@ may move with no work behind it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from envdyno.judge.distributions import student_quantile
+from envdyno.judge.distributions import mean_interval
 from envdyno.judge.pairing import PairSet
 from envdyno.record.hardware import EventCount
 from envdyno.record.run_record import RunRecord
@@ -82,22 +81,13 @@ def _change(name: str, pairs: PairSet) -> HardwareChange | None:
     if not known:
         return None
     logs = np.log([head / base for base, head in known])
-    low, high = _interval(logs.tolist())
+    low, high = mean_interval(logs, _TAIL) or (None, None)
     return HardwareChange(
         name=name,
         base=float(np.median([base for base, _ in known])),
         head=float(np.median([head for _, head in known])),
         change=math.expm1(float(logs.mean())),
-        low=low,
-        high=high,
+        low=None if low is None else math.expm1(low),
+        high=None if high is None else math.expm1(high),
         pairs=len(known),
     )
-
-
-def _interval(logs: Sequence[float]) -> tuple[float | None, float | None]:
-    if len(logs) < 2:
-        return None, None
-    spread = float(np.std(logs, ddof=1))
-    width = student_quantile(_TAIL, len(logs) - 1) * spread / math.sqrt(len(logs))
-    mean = float(np.mean(logs))
-    return math.expm1(mean - width), math.expm1(mean + width)

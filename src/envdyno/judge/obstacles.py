@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from envdyno.judge.evidence import CaseEvidence, ExperimentEvidence, RunKind, RunSample, RunStatus, Side
+from envdyno.judge.evidence import CaseEvidence, ExperimentEvidence, RunKind, RunSample, Side
 from envdyno.judge.gate_rule import GateRule
 from envdyno.judge.identity import compare_identity, describe
 from envdyno.judge.pairing import PairSet, WhyUnused
@@ -12,6 +12,7 @@ from envdyno.judge.reasons import Outcome, ReasonCode
 from envdyno.judge.verdicts import Verdict
 from envdyno.judge.work import WorkClass, WorkComparison
 from envdyno.record.counted import counted
+from envdyno.record.status import Status
 
 __all__ = ["case_obstacle", "experiment_obstacle", "unrecovered_failures"]
 
@@ -63,7 +64,7 @@ def _not_measured(evidence: CaseEvidence) -> Outcome | None:
     failed = unrecovered_failures(evidence)
     if failed:
         first = failed[0]
-        code = ReasonCode.RUN_INVALID if first.status is RunStatus.INVALID else ReasonCode.RUN_FAILED
+        code = ReasonCode.RUN_INVALID if first.status is Status.INVALID else ReasonCode.RUN_FAILED
         why = first.reason or "no reason was recorded"
         message = (
             f"{len(failed)} of {counted(len(runs), 'run')} of {evidence.case} failed; the first is side "

@@ -21,6 +21,7 @@ from envdyno.agent.measure.actions import ActionSource
 from envdyno.agent.placement.cpulist import parse_cpulist
 from envdyno.agent.placement.placement import MemoryPolicy
 from envdyno.agent.placement.request import Smt, parse_numa
+from envdyno.judge.gate_rule import Rule
 from envdyno.plan.quantities import USUAL_PAIRS, PairRange, parse_pairs, parse_positive_duration
 from envdyno.plan.run_request import (
     DEFAULT_NUM_ENVS,
@@ -62,13 +63,6 @@ class Order(str, Enum):
     """In pairs, the order within a pair reversed from pair to pair: AB BA AB BA."""
     BLOCKED = "blocked"
     """All runs of one side, then all of the other: a drift of the machine counts as a difference."""
-
-
-class Rule(str, Enum):
-    """How a ratio is held against its bound; the judge has the same names."""
-
-    INTERVAL = "interval"
-    POINT = "point"
 
 
 def _lenient(kind: type[Enum]) -> BeforeValidator:

@@ -21,6 +21,11 @@ class Status(str, Enum):
     INTERRUPTED = "interrupted"
     SKIPPED = "skipped"
 
+    @property
+    def is_failure(self) -> bool:
+        """Whether the workload itself did not do what was asked, rather than not having been asked."""
+        return self in {Status.FAILED, Status.TIMEOUT, Status.KILLED, Status.INVALID}
+
 
 class FailureRecord(Shape):
     """The first cause of a run that did not end well."""
