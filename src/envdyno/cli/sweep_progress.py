@@ -10,6 +10,7 @@ from envdyno.experiment.sweep_course import SweepCourse
 from envdyno.launch.interrupts import Interrupts
 from envdyno.plan.expand import PlannedRun
 from envdyno.plan.quantities import format_duration
+from envdyno.record.counted import counted
 from envdyno.record.run_record import RunRecord
 from envdyno.record.setting import Setting, scouted_num_envs
 from envdyno.record.status import Status
@@ -69,7 +70,7 @@ class SweepProgress:
             return
         count = len(course.grid.settings)
         grid = len(course.runs) - len(course.scouting)
-        self._output.tell_progress(f"{count} setting{'s' * (count != 1)}, {grid} runs.")
+        self._output.tell_progress(f"{counted(count, 'setting')}, {counted(grid, 'run')}.")
         done = settled - len(course.scouting)
         if done > 0:
             self._output.tell_progress(f"{done} of {grid} runs are settled already.")

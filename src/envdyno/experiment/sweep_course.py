@@ -18,6 +18,7 @@ from envdyno.plan.sweep_grid import Grid, Room, Rooms, grid_of, scouting_threads
 from envdyno.plan.sweep_runs import grid_runs, scouting_runs
 from envdyno.plan.sweep_section import AUTO, SweepSection
 from envdyno.plan.usage_error import UsageError
+from envdyno.record.counted import counted
 from envdyno.record.run_record import RunRecord
 from envdyno.record.setting import Setting
 
@@ -115,7 +116,7 @@ def _scouting(
         asked = ", ".join(map(str, section.threads))
         cpus = room.cpus if isinstance(room, Room) else 0
         raise UsageError(
-            f"No setting of this sweep can be: --threads {asked} was asked for, and a worker has {cpus} "
-            f"CPU{'s' * (cpus != 1)}."
+            f"No setting of this sweep can be: --threads {asked} was asked for, and a worker has "
+            f"{counted(cpus, 'CPU')}."
         )
     return scouting_runs(plan, workload, Setting(room.workers, workers, threads))

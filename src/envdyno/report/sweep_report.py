@@ -27,8 +27,8 @@ MARKS = {
     Standing.NOT_MEASURED: "-",
 }
 LEGEND = {
-    ">": "the best",
-    "=": "these runs cannot tell it from the best",
+    ">": "best",
+    "=": "as good, as far as these runs can tell",
     "?": "too few runs to tell",
     "-": "not measured",
 }
@@ -97,7 +97,7 @@ def answer_texts(answer: SweepAnswer) -> Iterator[str]:
     equal = result.named(Standing.EQUAL)
     if equal:
         others = counted(len(equal), "other setting")
-        yield f"as good, as far as these runs can tell: {others}, marked ="
+        yield f"as good, as far as these runs can tell: {others}"
     elif len(result.settings) > 1:
         yield "no other setting that was measured often enough can be as good"
     cheapest = result.cheapest

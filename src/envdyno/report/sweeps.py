@@ -26,6 +26,17 @@ class SweepPoint(NamedTuple):
     high: float
 
 
+class Spread(NamedTuple):
+    """Workers in all, and threads of each; 0 threads where nobody asked for a number."""
+
+    workers: int
+    threads: int
+
+    def __str__(self) -> str:
+        workers = counted(self.workers, "worker")
+        return f"{workers} x {counted(self.threads, 'thread')}" if self.threads else workers
+
+
 class Curve(NamedTuple):
     """One spread over workers and threads, the smallest batch first."""
 
@@ -48,37 +59,37 @@ class Sweep(NamedTuple):
     @property
     def caption(self) -> str:
         """What the marks on the curves are, in a sentence."""
-        what = f"the smallest batch within {100 * (1 - NEAR_BEST):.0f} % of the best."
+        what = f"the smallest batch within {100 * (1 - NEAR_BEST):.0f} % of the curve's best."
         if len(self.curves) == 1:
             return f"The knee, at {self.curves[0].knee.num_envs:,}, is {what}"
-        return f"The ring on each curve is its knee: {what}"
+        return f"The ring on each curve is its knee, {what}"
 
 
 def sweeps_of(records: Sequence[RunRecord]) -> tuple[Sweep, ...]:
     """Return the sweeps among some records; three batch sizes or more make a curve."""
-    rates: dict[str, dict[str, dict[int, list[float]]]] = {}
+    rates: dict[str, dict[Spread, dict[int, list[float]]]] = {}
     for record in records:
         found = record.throughput
         if record.status is not Status.OK or found is None or record.phases is not None or _no_part(record):
             continue
         curves = rates.setdefault(_name(record), {})
-        curves.setdefault(_label(record), {}).setdefault(record.case.num_envs, []).append(
+        curves.setdefault(_spread(record), {}).setdefault(record.case.num_envs, []).append(
             found.transitions_per_s
         )
     sweeps = (Sweep(name, tuple(_curves(curves))) for name, curves in rates.items())
     return tuple(sweep for sweep in sweeps if sweep.curves)
 
 
-def _curves(curves: dict[str, dict[int, list[float]]]) -> Sequence[Curve]:
+def _curves(curves: dict[Spread, dict[int, list[float]]]) -> Sequence[Curve]:
     return [
         Curve(
-            label,
+            str(spread),
             tuple(
                 SweepPoint(envs, statistics.median(found), min(found), max(found))
                 for envs, found in sorted(by_size.items())
             ),
         )
-        for label, by_size in sorted(curves.items())
+        for spread, by_size in sorted(curves.items())
         if len(by_size) >= LEAST_SIZES
     ]
 
@@ -95,7 +106,5 @@ def _name(record: RunRecord) -> str:
     return f"{record.case.workload}{options}{side}"
 
 
-def _label(record: RunRecord) -> str:
-    workers, threads = len(record.case.shares), record.case.threads
-    spread = f"{counted(workers, 'worker')}"
-    return spread if threads is None else f"{spread} x {counted(threads, 'thread')}"
+def _spread(record: RunRecord) -> Spread:
+    return Spread(len(record.case.shares), record.case.threads or 0)

@@ -75,7 +75,7 @@ def _several_curves(x: Spec, y: Spec, labels: list[str]) -> list[Spec]:
         "field": "curve",
         "type": "nominal",
         "scale": {"domain": labels, "range": list(PALETTE[: len(labels)])},
-        "legend": {"columns": 2},
+        "legend": {"columns": 2, "columnPadding": 24, "symbolOpacity": 1},
     }
     shape = {**colour, "scale": {"domain": labels, "range": list(SHAPES[: len(labels)])}}
     return [

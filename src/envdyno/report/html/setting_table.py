@@ -5,11 +5,18 @@ from __future__ import annotations
 import math
 
 from envdyno.experiment.sweep_judging import SweepAnswer
-from envdyno.judge.best_settings import SettingResult
+from envdyno.judge.best_settings import SettingResult, Standing
 from envdyno.report.html.tables import Cell, Column, Table, number, text
-from envdyno.report.sweep_report import LEGEND, MARKS, ratio_text, size_text
+from envdyno.report.sweep_report import ratio_text, size_text
 from envdyno.report.verdict_table import UNKNOWN, rate_text
 
+WORDS = {
+    Standing.BEST: "best",
+    Standing.EQUAL: "as good",
+    Standing.SLOWER: "slower",
+    Standing.UNDECIDED: "too few runs",
+    Standing.NOT_MEASURED: "not measured",
+}
 COLUMNS = (
     Column("envs", is_number=True),
     Column("workers a node", is_number=True),
@@ -39,7 +46,7 @@ def _row(answer: SweepAnswer, one: SettingResult) -> tuple[Cell, ...]:
         number(str(setting.threads), setting.threads),
         number(UNKNOWN if rate is None else rate_text(rate), rate),
         number(ratio_text(one), None if one.log_ratio is None else math.exp(one.log_ratio)),
-        text(LEGEND.get(MARKS[one.standing], "slower")),
+        text(WORDS[one.standing]),
         number(UNKNOWN if step is None else f"{step:.4g} ms", step),
         number(UNKNOWN if rss is None else size_text(rss), rss),
         number(UNKNOWN if cpu is None else rate_text(cpu), cpu),
