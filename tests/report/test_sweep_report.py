@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from made_sweeps import GRID, WORKLOAD, scouted, swept
 from envdyno.cli.main import run_command
 from envdyno.cli.show_verbs import material_lines
 from envdyno.experiment.sweep_judging import answer_of
+from envdyno.export.junit import junit_text
 from envdyno.export.series import series_of
 from envdyno.record.setting import Setting
 from envdyno.report.glyphs import ASCII
@@ -84,8 +86,10 @@ def test_a_sweep_in_which_nothing_was_measured_says_so() -> None:
 
 def test_a_sweep_that_ended_while_scouting_has_no_table() -> None:
     made = swept({}, failing=())
-    lines = material_lines(Made(made.head, tuple(scouted({64: 1e4, 128: 2e4}))).material(), 80)
+    records = scouted({64: 1e4, 128: 2e4, 256: 2.05e4, 512: None})
+    lines = material_lines(Made(made.head, tuple(records)).material(), 80)
     assert "No setting was measured" in " ".join(lines)
+    assert "scouting: 64 to 256 envs, once each; knee at 128 envs" in lines
     assert "WxT" not in " ".join(lines)
 
 
@@ -120,6 +124,13 @@ def test_scouting_runs_are_no_part_of_a_curve() -> None:
     (with_scouting,) = sweeps_of([*scouted({64: 9e4, 128: 9e4, 256: 9e4}), *made.records])
     (without,) = sweeps_of(made.records)
     assert with_scouting.curves == without.curves
+
+
+def test_junit_has_every_run_of_a_sweep_and_the_failed_ones_as_errors() -> None:
+    material = grid().material()
+    root = ET.fromstring(junit_text(material))
+    assert root.get("tests") == str(len(material.records))
+    assert len(root.findall(".//error")) + len(root.findall(".//failure")) == 3
 
 
 def test_exports_and_histories_keep_settings_apart() -> None:

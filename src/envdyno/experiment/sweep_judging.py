@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from envdyno.agent.measure.quantile import median
 from envdyno.experiment.judging import plan_of
+from envdyno.experiment.scouting import scouted_rates
 from envdyno.judge.best_settings import SettingResult, SweepResult, judge_sweep
 from envdyno.judge.knee import knee_of
 from envdyno.judge.sweep_from_records import setting_of, sweep_evidence
@@ -44,6 +45,8 @@ class SweepAnswer:
     """Workers in all."""
     knees: Mapping[tuple[int, int], int]
     """By workers a node and threads, the knee of the curve over batch sizes, where it has three or more."""
+    scouted: Mapping[int, float]
+    """Rates of the scouting runs that went well, by batch size."""
     impossible: Mapping[str, int]
     """Why settings cannot be, and how many."""
     planned: int
@@ -75,6 +78,7 @@ def answer_of(head: ExperimentRecord, records: Sequence[RunRecord]) -> SweepAnsw
         figures={setting: _figures(runs) for setting, runs in by_setting.items()},
         workers=dict(evidence.workers),
         knees=dict(_knees(result.settings)),
+        scouted=scouted_rates(records),
         impossible=impossible,
         planned=len(evidence.settings),
     )

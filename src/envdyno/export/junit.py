@@ -29,9 +29,9 @@ NO_RESULT = frozenset({Verdict.INCOMPARABLE, Verdict.NOT_MEASURED})
 
 
 def junit_text(material: Material) -> str:
-    """Return a suite for each side that was judged, or one for records of no experiment."""
+    """Return a suite for each side that was judged, or one for the runs of a sweep and of no experiment."""
     root = ET.Element("testsuites", name="envdyno")
-    if material.head is None:
+    if not material.judgements:
         suite = _suite(root, "runs", _started(material))
         for record in material.records:
             _add_run(suite, record)

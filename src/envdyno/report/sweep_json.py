@@ -28,6 +28,7 @@ def answer_json(answer: SweepAnswer) -> str:
             {"workers_per_node": workers, "threads": threads, "num_envs": size}
             for (workers, threads), size in answer.knees.items()
         ],
+        "scouted": [{"num_envs": size, "transitions_per_s": rate} for size, rate in answer.scouted.items()],
         "impossible": [{"reason": reason, "settings": count} for reason, count in answer.impossible.items()],
     }
     return json.dumps(body, allow_nan=False, ensure_ascii=False)

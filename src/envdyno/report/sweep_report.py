@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from envdyno.experiment.material import Material
 from envdyno.experiment.sweep_judging import SettingFigures, SweepAnswer, answer_of
 from envdyno.judge.best_settings import SettingResult, Standing
-from envdyno.judge.knee import NEAR_BEST
+from envdyno.judge.knee import NEAR_BEST, knee_of
 from envdyno.judge.sweep_evidence import ENOUGH
 from envdyno.record.counted import agreeing, counted
 from envdyno.record.experiment import ExperimentRecord
@@ -125,7 +125,11 @@ def ratio_text(one: SettingResult) -> str:
 
 
 def knee_texts(answer: SweepAnswer) -> Iterator[str]:
-    """Yield the knees of the curves over batch sizes, those alike together."""
+    """Yield where scouting went, and the knees of the curves over batch sizes, those alike together."""
+    if answer.scouted:
+        least, most = min(answer.scouted), max(answer.scouted)
+        knee = counted(knee_of(answer.scouted), "env")
+        yield f"scouting: {least:,} to {counted(most, 'env')}, once each; knee at {knee}"
     by_size: dict[int, list[str]] = {}
     for (workers, threads), size in answer.knees.items():
         by_size.setdefault(size, []).append(f"{workers}x{threads}")
