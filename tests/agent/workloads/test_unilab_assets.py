@@ -69,11 +69,31 @@ def test_other_errors_are_not_about_assets(error: Exception, assets: Path) -> No
     folder.close()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Error: Error opening file '/x/robots/go2/hip.obj'",
+        "asset `hip.obj` was not found at the primary path",
+    ],
+)
+def test_a_mesh_is_named_where_its_model_wants_it_with_the_number_of_others(text: str, assets: Path) -> None:
+    robot = assets / "robots" / "go2"
+    (robot / "assets").mkdir(parents=True)
+    (robot / "assets" / "there.obj").touch()
+    (robot / "another.xml").write_text('<mesh file="base.obj"/>')
+    files = "".join(f'<mesh name="m" file="{name}.obj"/>' for name in ("hip", "base", "foot", "there"))
+    (robot / "go2.xml").write_text(f'<mujoco><compiler meshdir="assets"/>{files}</mujoco>')
+    folder = WorkingFolder(Path("unused"), str(assets))
+    found = missing_asset(RuntimeError(text), {}, folder)
+    assert found == f"{robot / 'assets' / 'hip.obj'}, and 2 more that go2.xml names"
+    folder.close()
+
+
 def test_a_file_is_named_where_the_user_has_it_not_where_it_is_linked(assets: Path) -> None:
     folder = WorkingFolder(Path("unused"), str(assets))
     linked = Path.cwd() / "src" / "unilab" / "assets" / "robots" / "go2" / "base_0.obj"
-    named = missing_asset(ValueError(f"Error opening file '{linked}'"), {}, folder)
-    assert named == f"Error opening file '{assets / 'robots' / 'go2' / 'base_0.obj'}'"
+    named = missing_asset(FileNotFoundError(f"no file {linked}"), {}, folder)
+    assert named == f"no file {assets / 'robots' / 'go2' / 'base_0.obj'}"
     folder.close()
 
 

@@ -6,8 +6,8 @@ Facts that this file rests on, each seen with the published wheels:
   run needs a folder that holds it;
 - meshes and motion clips are not in the wheel; a hub serves them, and they are looked for in the installed
   package (``unilab.assets.ASSETS_ROOT_PATH``);
-- a mesh that is missing is an error of MuJoCo's compiler or of MotrixSim's, which name it, and a clip that is
-  missing is one of the hub, which does not.
+- a mesh that is missing is an error of MuJoCo's compiler or of MotrixSim's, which name the first one, MuJoCo
+  without the folder of meshes; a clip that is missing is an error of the hub, which does not name it.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ _FILE_ERRORS = {"FileNotFoundError"}
 _HUB_ERRORS = {"LocalEntryNotFoundError", "OfflineModeIsEnabled"}
 _ENGINE_WORDS = re.compile("opening file|asset .*not found", re.IGNORECASE)
 """What MuJoCo and MotrixSim write of a file that a model names."""
+_FILE_NAME = re.compile(r"[\w.-]+\.(?:stl|obj|msh|png)\b", re.IGNORECASE)
 
 
 class WorkingFolder:
@@ -86,11 +87,32 @@ def missing_asset(error: BaseException | None, config: Any, folder: WorkingFolde
         if names & _HUB_ERRORS:
             clips = [str(clip) for clip in _clips(config, folder.assets) if not clip.exists()]
             return ", ".join(clips) or text
-        about_models = names & {"ValueError", "RuntimeError"} and _ENGINE_WORDS.search(text)
-        if names & _FILE_ERRORS or about_models:
+        if names & {"ValueError", "RuntimeError"} and _ENGINE_WORDS.search(text):
+            return _missing_meshes(text, folder.assets) or text
+        if names & _FILE_ERRORS:
             return text.replace(str(Path.cwd() / "src" / "unilab" / "assets"), str(folder.assets))
         error = error.__cause__ or error.__context__
     return None
+
+
+def _missing_meshes(text: str, assets: Path) -> str | None:
+    """Return where the mesh that an engine names has to be, and how many more its model is without."""
+    named = _FILE_NAME.search(text)
+    for model in sorted(assets.glob("robots/*/*.xml")):
+        source = model.read_text(errors="replace")
+        meshes = model.parent / _attribute(source, "meshdir")
+        files = {meshes / name for name in re.findall(r'<mesh\b[^>]*\bfile="([^"]+)"', source)}
+        if named is None or meshes / named[0] not in files:
+            continue
+        others = sum(not file.exists() for file in files - {meshes / named[0]})
+        more = f", and {others} more that {model.name} names" if others else ""
+        return f"{meshes / named[0]}{more}"
+    return None
+
+
+def _attribute(source: str, name: str) -> str:
+    found = re.search(rf'\b{name}="([^"]*)"', source)
+    return found[1] if found else ""
 
 
 def _clips(config: Any, assets: Path) -> Iterator[Path]:
