@@ -31,8 +31,12 @@ class SweepProgress:
         self._settled_before = 0
         self._number = 0
         self._total = 0
+        """Runs of the grid."""
+        self._scouting = 0
+        """Scouting runs, which come first."""
         self._measuring = False
         self._told_patience = False
+        self._told_end = ""
         self._highest: tuple[float, str] | None = None
 
     def stage(self, worker: int, stage: Stage) -> None:
@@ -64,24 +68,29 @@ class SweepProgress:
         self._measuring = True
         self._settled_before = settled
         self._began = time.monotonic()
-        self._total = len(course.runs)
+        self._scouting = len(course.scouting)
+        self._total = len(course.runs) - self._scouting
+        self._highest = None
         if course.grid is None:
             self._output.tell_progress("Scouting for batch sizes, smallest first.")
             return
         count = len(course.grid.settings)
-        grid = len(course.runs) - len(course.scouting)
+        grid = self._total
         self._output.tell_progress(f"{counted(count, 'setting')}, {counted(grid, 'run')}.")
-        done = settled - len(course.scouting)
+        done = settled - self._scouting
         if done > 0:
             self._output.tell_progress(f"{done} of {grid} runs are settled already.")
 
     def begin(self, run: PlannedRun, settled: int, planned: int) -> None:
         """A planned run begins."""
-        self._number = settled + 1
-        place = "scouting" if scouted_num_envs(run.case) else f"{settled + 1} of {planned}"
+        self._number = settled + 1 - self._scouting
+        place = "scouting" if scouted_num_envs(run.case) else f"{self._number} of {self._total}"
         left = "" if scouted_num_envs(run.case) else self._time_left(settled, planned)
-        highest = f", highest so far {rate_text(self._highest[0])}" if self._highest else ""
-        self._line.begin(f"{place}{left}   {_what(run.case, run.num_envs)}{highest}")
+        notes = []
+        if self._highest is not None:
+            rate, what = self._highest
+            notes.append(f"highest so far {rate_text(rate)} transitions/s: {what}")
+        self._line.begin(f"{place}{left}   {_what(run.case, run.num_envs)}", notes)
 
     def _time_left(self, settled: int, planned: int) -> str:
         done = settled - self._settled_before
@@ -104,8 +113,8 @@ class SweepProgress:
 
     def _tell_end_of_scouting(self, reason: str) -> None:
         text = f"No further batch size: {reason}"
-        if text != getattr(self, "_told", ""):
-            self._told = text
+        if text != self._told_end:
+            self._told_end = text
             self._output.tell_progress(text)
 
     def _line_of(self, record: RunRecord) -> str:
