@@ -27,6 +27,7 @@ bench: $(STAMP)  ## what envdyno itself costs
 
 bench-judge: $(STAMP)  ## how often the judge errs, by simulation
 	@$(BIN)/python benchmarks/judge.py
+	@$(BIN)/python benchmarks/sweep.py
 
 test-adapters: $(STAMP)  ## every adapter in an environment of its framework
 	@$(BIN)/python tests/adapters/run_families.py $(FAMILY_ARGS)

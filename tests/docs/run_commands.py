@@ -26,9 +26,9 @@ SMALL = {
     "--pairs": "3",
 }
 """What stands in for the documented values."""
-DEFAULTS = {"run": ("--duration", "--warmup", "--num-envs"), "ab": ("--duration", "--warmup", "--num-envs")}
+DEFAULTS = dict.fromkeys(("run", "ab", "sweep"), ("--duration", "--warmup", "--num-envs"))
 """Options that are added where a command relies on their defaults."""
-ENOUGH = dict.fromkeys(("ab", "gate", "compare", "replay"), (0, 1, 3))
+ENOUGH = dict.fromkeys(("ab", "gate", "compare", "replay", "sweep"), (0, 1, 3))
 """Exit codes that are as they should be; short pairs on a busy machine may end in any verdict."""
 
 
@@ -53,7 +53,9 @@ def shortened(command: str) -> list[str]:
         short = {"--num-envs": "-n"}.get(option, option)
         if not given & {option, short} and not (option == "--duration" and "--steps" in given):
             words += [option, SMALL[option]]
-    return [*words, "--disturbed-repeats", "0", "--attribution-pairs", "1"] if verb == "ab" else words
+    if verb in ("ab", "sweep"):
+        words += ["--disturbed-repeats", "0"]
+    return [*words, "--attribution-pairs", "1"] if verb == "ab" else words
 
 
 def prepare(scratch: Path, environ: dict[str, str]) -> None:

@@ -78,6 +78,15 @@ def test_two_repeats_decide_nothing_and_say_what_would() -> None:
     assert "Two runs of a setting cannot tell a difference from noise" in text
     assert "--repeats 3" in text
     assert "best here" not in text
+    assert "> highest so far" in text
+
+
+def test_runs_that_are_missing_are_asked_for_rather_than_more_repeats() -> None:
+    made = swept(failing=())
+    first_block = tuple(one for one in made.records if one.experiment and one.experiment.pair == 1)
+    text = said(made._replace(records=first_block))
+    assert "One run of a setting cannot tell" in text
+    assert "Make the runs that are missing: --resume" in text
 
 
 def test_a_sweep_in_which_nothing_was_measured_says_so() -> None:

@@ -32,6 +32,8 @@ LEGEND = {
     "?": "too few runs to tell",
     "-": "not measured",
 }
+HIGHEST = "highest so far"
+"""What the best setting is called where nothing is decided."""
 HEADER = ("", "envs", "WxT", "transitions/s", "of best [95 %]", "step p50", "RSS", "per CPU-s", "n of N")
 RIGHT = (1, 2, 3, 5, 6, 7, 8)
 LEAST_WANTED = (7, 6)
@@ -90,7 +92,7 @@ def answer_texts(answer: SweepAnswer) -> Iterator[str]:
         yield f"undecided. Highest so far: {found}"
         yield (
             f"{_times(best.n)} of a setting cannot tell a difference from noise, so nothing is called the "
-            f"best. Take --repeats {max(ENOUGH, result.blocks + (result.blocks >= ENOUGH))} or more."
+            f"best. {_what_would_decide(result.blocks)}"
         )
         return
     yield f"best here: {found}"
@@ -139,6 +141,12 @@ def knee_texts(answer: SweepAnswer) -> Iterator[str]:
         yield f"knee (smallest batch with {share} of its curve's best): {'; '.join(parts)}"
 
 
+def _what_would_decide(blocks: int) -> str:
+    if blocks < ENOUGH:
+        return f"Take --repeats {ENOUGH} or more."
+    return "Make the runs that are missing: --resume carries a sweep on."
+
+
 def _times(runs: int) -> str:
     return {1: "One run", 2: "Two runs"}.get(runs, counted(runs, "run"))
 
@@ -183,7 +191,8 @@ def size_text(size_bytes: int) -> str:
 
 def _legend(answer: SweepAnswer, width: int) -> list[str]:
     used = {MARKS[one.standing] for one in answer.result.settings}
-    marks = [f"{mark} {text}" for mark, text in LEGEND.items() if mark in used]
+    legend = LEGEND if answer.result.is_decided else {**LEGEND, MARKS[Standing.BEST]: HIGHEST}
+    marks = [f"{mark} {text}" for mark, text in legend.items() if mark in used]
     return wrapped(
         "; ".join(["WxT: workers a node x threads of each; of best: paired by block", *marks]), width
     )

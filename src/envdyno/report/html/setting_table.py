@@ -7,7 +7,7 @@ import math
 from envdyno.experiment.sweep_judging import SweepAnswer
 from envdyno.judge.best_settings import SettingResult, Standing
 from envdyno.report.html.tables import Cell, Column, Table, number, text
-from envdyno.report.sweep_report import ratio_text, size_text
+from envdyno.report.sweep_report import HIGHEST, ratio_text, size_text
 from envdyno.report.verdict_table import UNKNOWN, rate_text
 
 WORDS = {
@@ -40,13 +40,15 @@ def _row(answer: SweepAnswer, one: SettingResult) -> tuple[Cell, ...]:
     figures, setting = answer.figures[one.setting], one.setting
     step, rss, cpu = figures.step_p50_ms, figures.rss_bytes, figures.transitions_per_cpu_s
     rate = one.median_per_s
+    is_highest = one.standing is Standing.BEST and not answer.result.is_decided
+    word = HIGHEST if is_highest else WORDS[one.standing]
     return (
         number(f"{setting.num_envs:,}", setting.num_envs),
         number(str(setting.workers_per_node), setting.workers_per_node),
         number(str(setting.threads), setting.threads),
         number(UNKNOWN if rate is None else rate_text(rate), rate),
         number(ratio_text(one), None if one.log_ratio is None else math.exp(one.log_ratio)),
-        text(WORDS[one.standing]),
+        text(word),
         number(UNKNOWN if step is None else f"{step:.4g} ms", step),
         number(UNKNOWN if rss is None else size_text(rss), rss),
         number(UNKNOWN if cpu is None else rate_text(cpu), cpu),
