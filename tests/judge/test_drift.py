@@ -6,9 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 from experiments import TODAY, case_of, experiment, noisy_case
+from hypothesis import given
+from hypothesis import strategies as st
 
+from envdyno.judge import drift
 from envdyno.judge.bundle_drift import Mover, control_moves, welch_interval
-from envdyno.judge.drift import DriftKind, machine_drift, position_effect, ratio_trend
+from envdyno.judge.drift import DriftKind, machine_drift, position_effect, ratio_trend, regress
 from envdyno.judge.evidence import CaseEvidence
 from envdyno.judge.gate import gate
 from envdyno.judge.gate_rule import GateRule
@@ -215,3 +218,20 @@ def test_all_cases_moving_alike_is_called_one_sided() -> None:
 )
 def test_unlike_or_small_moves_are_not_one_sided(moves: list[float]) -> None:
     assert common_move(moves, [0.001] * len(moves)) is None
+
+
+@given(st.integers(0, 2**32), st.integers(4, 40), st.floats(0.1, 0.9))
+def test_all_places_of_a_step_at_once_explain_what_each_explains_by_itself(
+    seed: int, runs: int, share: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    y = rng.normal(size=runs).cumsum()
+    side = (rng.random(runs) < share).astype(float)
+    found = drift._explained_by_steps(y, side)
+    without = regress(y, [side]) if 0 < side.sum() < runs else None
+    for k in range(2, runs - 1):
+        step = regress(y, [side, (np.arange(runs) >= k).astype(float)])
+        assert (step is None) == (k not in found)
+        if step is not None:
+            assert without is not None
+            assert found[k] == pytest.approx(without.residual - step.residual, rel=1e-6, abs=1e-9)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from envdyno.judge import series
 from envdyno.judge.series import Stationarity, examine_series, is_trending
 
 
@@ -107,3 +108,8 @@ def test_the_quick_answer_is_the_full_one(values: list[float]) -> None:
 @given(st.lists(st.floats(0.97, 1.03), min_size=6, max_size=30))
 def test_the_quick_answer_is_the_full_one_near_the_limit(values: list[float]) -> None:
     assert is_trending(values) is (examine_series(values).stationarity is Stationarity.TREND)
+
+
+@given(st.lists(st.floats(0, 1e12), min_size=1, max_size=30))
+def test_the_quick_median_is_the_median(values: list[float]) -> None:
+    assert series._median(np.asarray(values)) == np.median(values)

@@ -62,13 +62,18 @@ def reading(path: Path) -> Iterator[Material]:
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Pause the garbage collector: records have no cycles, and it would walk all of them again and again."""
+    """Pause the garbage collector: records have no cycles, and it would walk all of them again and again.
+
+    What was made meanwhile is put where it does not look later either (``gc.freeze``). It still goes when
+    nothing refers to it any more.
+    """
     was_on = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if was_on:
+            gc.freeze()
             gc.enable()
 
 

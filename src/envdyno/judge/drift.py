@@ -40,6 +40,8 @@ DRIFT_LIMIT = 0.02
 
 _MIN_RUNS = 6
 _MIN_BESIDE_STEP = 2
+_LEAST_SQUARE = 1e-9
+"""Of a step after constant and side are taken out: below, it is made of these two."""
 
 
 class DriftKind(str, Enum):
@@ -161,18 +163,41 @@ def _trend(y: Floats, side: Floats) -> tuple[float, Drift] | None:
     return found.residual, Drift(kind=DriftKind.TREND, change=change, p=found.p)
 
 
+def _explained_by_steps(y: Floats, side: Floats) -> dict[int, float]:
+    """Return, by place, the sum of squares that a step there explains beside a constant and the side.
+
+    A step at k is the column whose first k rows are 0 and whose others are 1. What it explains is the square
+    of its product with the rest of ``y`` over its own square, each after constant and side are taken out
+    (Frisch and Waugh 1933); both are sums from k to the end, so that all places together cost as much as one.
+    Places where a step cannot be told from constant and side are left out.
+    """
+    if y.size <= 3 or not 0 < float(side.sum()) < y.size:
+        return {}
+    basis, _ = np.linalg.qr(np.column_stack([np.ones_like(y), side]))
+    rest = y - basis @ (basis.T @ y)
+    places = np.arange(_MIN_BESIDE_STEP, y.size - _MIN_BESIDE_STEP + 1)
+    product = _sums_to_the_end(rest)[places]
+    square = (y.size - places) - (_sums_to_the_end(basis)[places] ** 2).sum(axis=-1)
+    told = square > _LEAST_SQUARE
+    return dict(zip(places[told].tolist(), (product[told] ** 2 / square[told]).tolist(), strict=True))
+
+
+def _sums_to_the_end(x: Floats) -> Floats:
+    return np.cumsum(x[::-1], axis=0)[::-1]
+
+
 def _shift(y: Floats, side: Floats, runs: Sequence[RunSample]) -> tuple[float, Drift] | None:
-    places = range(_MIN_BESIDE_STEP, y.size - _MIN_BESIDE_STEP + 1)
-    steps = {k: regress(y, [side, (np.arange(y.size) >= k).astype(np.float64)]) for k in places}
-    found = {k: step for k, step in steps.items() if step is not None}
-    if not found:
+    explained = _explained_by_steps(y, side)
+    if not explained:
         return None
-    k = min(found, key=lambda place: found[place].residual)
-    best = found[k]
+    k = max(explained, key=explained.__getitem__)
+    best = regress(y, [side, (np.arange(y.size) >= k).astype(np.float64)])
+    if best is None:
+        return None
     return best.residual, Drift(
         kind=DriftKind.SHIFT,
         change=math.expm1(best.value),
-        p=min(1.0, best.p * len(found)),
+        p=min(1.0, best.p * len(explained)),
         after_run=k,
         at_pair=runs[k].pair,
     )

@@ -67,7 +67,7 @@ def examine_series(values: Sequence[float]) -> SeriesReport:
             fields, f"a trend needs at least {_MIN_WINDOWS} sub-windows, and there are {x.size}"
         )
         return SeriesReport(n=x.size, stationarity=Stationarity.TOO_SHORT, why_null=why)
-    median = float(np.median(x))
+    median = _median(x)
     if median <= 0:
         fields = ("effective_n", "lag1_autocorrelation", "trend", "trend_p", "last_third_over_first")
         why = dict.fromkeys(fields, "nothing was completed in half of the sub-windows or more")
@@ -77,8 +77,8 @@ def examine_series(values: Sequence[float]) -> SeriesReport:
     effective = _effective_number(correlations, x.size)
     p = _mann_kendall(x, effective)
     third = x.size // 3
-    first_third = float(np.median(x[:third]))
-    thirds = float(np.median(x[-third:])) / first_third if first_third > 0 else math.inf
+    first_third = _median(x[:third])
+    thirds = _median(x[-third:]) / first_third if first_third > 0 else math.inf
     trend = slope * (x.size - 1) / median
     moved = p < _ALPHA and max(abs(trend), abs(thirds - 1)) > _LIMIT
     why = {}
@@ -106,11 +106,18 @@ def is_trending(values: Sequence[float]) -> bool:
     x = np.asarray(values, dtype=np.float64)
     if x.size >= _MIN_WINDOWS:
         third = x.size // 3
-        first, last, middle = (float(np.median(part)) for part in (x[:third], x[-third:], x))
+        first, last, middle = (_median(part) for part in (x[:third], x[-third:], x))
         is_level = first > 0 and abs(last / first - 1) <= _LIMIT
         if is_level and middle > 0 and abs(_theil_sen(x) * (x.size - 1) / middle) <= _LIMIT:
             return False
     return examine_series(values).stationarity is Stationarity.TREND
+
+
+def _median(x: Floats) -> float:
+    """Return the median of a few finite values, at a tenth of what ``np.median`` costs for so few."""
+    ordered = np.sort(x)
+    middle = ordered.size // 2
+    return float(ordered[middle] if ordered.size % 2 else (ordered[middle - 1] + ordered[middle]) / 2)
 
 
 @cache
@@ -121,7 +128,7 @@ def _pairs(n: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
 
 def _theil_sen(x: Floats) -> float:
     i, j = _pairs(x.size)
-    return float(np.median((x[j] - x[i]) / (j - i)))
+    return _median((x[j] - x[i]) / (j - i))
 
 
 def _without_movement(x: Floats, slope: float) -> Floats:
