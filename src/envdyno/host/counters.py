@@ -91,7 +91,7 @@ class Use:
     throttled_us: int | None
 
 
-def use_between(before: Sample, after: Sample, chosen: Iterable[int]) -> Use:
+def use_between(before: Sample, after: Sample, chosen: Iterable[int], *, control_apart: bool = False) -> Use:
     """Return what was used between two samples.
 
     Foreign load is what the kernel accounted as busy, less the workers and the control. Accounting is by
@@ -105,8 +105,8 @@ def use_between(before: Sample, after: Sample, chosen: Iterable[int]) -> Use:
     chosen = sorted(set(chosen))
     machine_busy = after.machine.busy_on(cpus) - before.machine.busy_on(cpus)
     chosen_busy = after.machine.busy_on(chosen) - before.machine.busy_on(chosen)
-    # The control is not bound: on the chosen CPUs it is counted as far as they are the whole machine.
-    control_on_chosen = control * len(chosen) / max(1, len(cpus))
+    # Where the control is not bound, it is counted as far as the chosen CPUs are the whole machine.
+    control_on_chosen = 0.0 if control_apart else control * len(chosen) / max(1, len(cpus))
     return Use(
         elapsed_s=elapsed,
         workers=workers,

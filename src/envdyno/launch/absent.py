@@ -19,6 +19,7 @@ RATES = {
     "start_skew_s": "defined for a common window and two workers or more, each of which completed something",
     "straggler_index": "defined for two workers or more, each of which completed something",
 }
+ALL_TAKEN = "the workers had every CPU that envdyno may use, or the platform has no affinity"
 UNTOLD_BY_KERNEL = "the kernel does not tell"
 
 
@@ -60,6 +61,8 @@ def absent_facts(machine: MachineUse | None, software: SoftwareRecord | None) ->
     if machine is None:
         reasons["machine"] = "the end of the window was not reached"
         return reasons
+    if machine.control_cpus is None:
+        reasons["machine.control_cpus"] = ALL_TAKEN
     for name in ("steal_s", "throttled_s"):
         if getattr(machine, name) is None:
             reasons[f"machine.{name}"] = UNTOLD_BY_KERNEL

@@ -77,7 +77,12 @@ def _measure_once(
         conductor.await_all(FromWorker.PASSED)
     else:
         conductor.sleep_until(end_ns / 1e9)
-    outcome.use = use_between(before, _sample(outcome, Edge.END), outcome.site.chosen_cpus)
+    outcome.use = use_between(
+        before,
+        _sample(outcome, Edge.END),
+        outcome.site.chosen_cpus,
+        control_apart=outcome.control_cpus is not None,
+    )
     if hardware is not None and counted is not None:
         outcome.hardware = hardware.between(counted, hardware.read())
     conductor.await_all(FromWorker.PASSED)

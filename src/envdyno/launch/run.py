@@ -18,6 +18,7 @@ from envdyno.launch.conductor import Conductor
 from envdyno.launch.deadlines import Deadlines
 from envdyno.launch.failure import Failure, FailureKind, Interrupted, RunFailed
 from envdyno.launch.measured_span import measure_span
+from envdyno.launch.own_cpus import kept_apart
 from envdyno.launch.process import Launch, WorkerProcess
 from envdyno.launch.reaping import end_processes
 from envdyno.launch.run_outcome import RunOutcome
@@ -83,7 +84,8 @@ def _lead(outcome: RunOutcome, session: Session, purpose: Purpose) -> None:
             _check_placed(outcome)
         conductor.await_all(FromWorker.READY)
         if purpose is Purpose.MEASURE:
-            measure_span(outcome, conductor, hardware)
+            with kept_apart(outcome.site.chosen_cpus, outcome.site.topology.siblings) as outcome.control_cpus:
+                measure_span(outcome, conductor, hardware)
         conductor.await_all(FromWorker.CLOSED)
         conductor.await_exits()
     finally:

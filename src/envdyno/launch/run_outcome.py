@@ -30,6 +30,8 @@ class RunOutcome:
     states: list[WorkerState] = field(default_factory=list)
     window_ns: tuple[int, int] | None = None
     use: Use | None = None
+    control_cpus: tuple[int, ...] | None = None
+    """CPUs of envdyno's own process in the window, where it was kept off those of the workers."""
     hardware: HardwareUse | None = None
     """Where it is not ``None``, also if every event is missing in it; ``None`` where none was asked for."""
     failure: Failure | None = None

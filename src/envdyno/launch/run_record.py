@@ -12,7 +12,6 @@ from envdyno.agent.job import Timing
 from envdyno.agent.measure.actions import ActionSource
 from envdyno.agent.measure.phase_window import PhaseReading, tree_of
 from envdyno.agent.protocol import VERSION, FromWorker
-from envdyno.host.counters import Use
 from envdyno.host.site import Site, placement_in_words
 from envdyno.launch import aggregate
 from envdyno.launch.absent import absent_facts, absent_figures
@@ -55,7 +54,7 @@ def make_record(outcome: RunOutcome, command: Sequence[str]) -> RunRecord:
         throughput = _throughput(outcome, complete, totals, elapsed_s, spec or {})
     if throughput is None:
         workers = tuple(map(without_rates, workers))
-    machine, software = _machine_use(outcome.use), _software(outcome)
+    machine, software = _machine_use(outcome), _software(outcome)
     rate = None if throughput is None else throughput.transitions_per_s
     hardware = hardware_counts(outcome.hardware, range(len(workers)), rate)
     found, absent = fingerprint(outcome, case)
@@ -197,7 +196,8 @@ def _reward_mean(totals: Totals | None) -> float | None:
     return totals.reward_sum / totals.transitions
 
 
-def _machine_use(use: Use | None) -> MachineUse | None:
+def _machine_use(outcome: RunOutcome) -> MachineUse | None:
+    use = outcome.use
     if use is None:
         return None
     return MachineUse(
@@ -206,6 +206,7 @@ def _machine_use(use: Use | None) -> MachineUse | None:
         cpu_cores=use.cpu_s / use.elapsed_s,
         control_cpu_s=use.control_cpu_s,
         control_cores=use.control_cpu_s / use.elapsed_s,
+        control_cpus=outcome.control_cpus,
         foreign_cores_chosen=use.foreign_cores_chosen,
         foreign_cores_machine=use.foreign_cores_machine,
         steal_s=use.steal_s,

@@ -49,6 +49,9 @@ class MachineUse(Shape):
     cpu_cores: float = Field(description="cpu_s over elapsed_s")
     control_cpu_s: float = Field(description="of envdyno's own control process")
     control_cores: float = Field(description="control_cpu_s over elapsed_s")
+    control_cpus: tuple[int, ...] | None = Field(
+        default=None, description="CPUs of that process, where it was kept off those of the workers"
+    )
     foreign_cores_chosen: float = Field(description="what everything else used on the chosen CPUs")
     foreign_cores_machine: float = Field(description="what everything else used on the whole machine")
     steal_s: float | None = Field(description="time the hypervisor gave to others, over all CPUs")
