@@ -201,8 +201,8 @@ def test_threads_their_threads_and_child_processes_are_counted_as_the_kernel_acc
         process.communicate("\n")
     assert found["task_clock_ns"].count / 1e9 == pytest.approx(cpu_s, rel=0.1, abs=0.02)
     assert found["page_faults"].count == pytest.approx(faults, rel=0.1, abs=50)
-    # The counters are read before the process looks at its accounts and after; on a busy machine it is switched
-    # in between as well.
+    # The counters are read before the process looks at its accounts and after; on a busy machine it is
+    # switched in between as well.
     assert found["context_switches"].count >= 0.9 * switches
     assert {count.counted_share for count in found.values()} == {1.0}
     assert set(use.missing) | set(use.workers[0]) == set(SOFTWARE) | set(HARDWARE_EVENTS)
