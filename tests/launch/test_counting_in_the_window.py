@@ -1,4 +1,4 @@
-"""Counters on real workers, by events of software: they go the way of those of hardware, and can be held to procfs.
+"""Counters on real workers, by events of software: they go the way of hardware events, held against procfs.
 
 A machine without hardware counters counts these all the same.
 """
