@@ -109,6 +109,13 @@ def test_a_plan_file_may_describe_a_sweep(tmp_path: Path, capsys: pytest.Capture
     assert "15 runs in 5 blocks" in capsys.readouterr().out
 
 
+def test_a_list_may_be_given_in_parts_as_for_run(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["sweep", *QUICK, "-n", "16", "-n", "64", "--threads", "1", "--dry-run"]) == 0
+    in_parts = capsys.readouterr().out
+    assert run_command(["sweep", *QUICK, "-n", "16,64", "--threads", "1", "--dry-run"]) == 0
+    assert capsys.readouterr().out == in_parts
+
+
 def test_batch_sizes_left_to_auto_are_told_as_scouting(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["sweep", *QUICK, "--dry-run"]) == 0
     assert "scouting: up to 12 runs" in capsys.readouterr().out

@@ -29,16 +29,21 @@ def _values(kind: Any) -> click.Choice[str]:
 @click.option(
     "-n",
     "--num-envs",
+    multiple=True,
     metavar="LIST",
     help="Total batches, as 256,512 or 256..8192 (doubled).  [default: auto, around the knee]",
 )
 @click.option(
     "--workers-per-node",
+    multiple=True,
     metavar="LIST",
     help="Workers of each node.  [default: auto, 1 and where possible 2]",
 )
 @click.option(
-    "--threads", metavar="LIST", help="Threads of each worker.  [default: auto, all its CPUs and fewer]"
+    "--threads",
+    multiple=True,
+    metavar="LIST",
+    help="Threads of each worker.  [default: auto, all its CPUs and fewer]",
 )
 @click.option("--repeats", type=int, help="Runs of each setting.  [default: 3]")
 @click.option(

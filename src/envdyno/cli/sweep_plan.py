@@ -51,7 +51,7 @@ def sweep_plan_of(arguments: Mapping[str, Any]) -> LoadedPlan:
         cases=() if workload is None else (workload,),
         sides=() if python is None else (f"{SWEPT_SIDE}=python:{python}",),
         options=arguments["options"],
-        settings={key: arguments[name] for name, key in _KEYS.items()},
+        settings={key: _joined(arguments[name]) for name, key in _KEYS.items()},
     )
     if plan_file is not None:
         return require_sweep(load_plan(plan_file, flags))
@@ -59,6 +59,11 @@ def sweep_plan_of(arguments: Mapping[str, Any]) -> LoadedPlan:
         return require_sweep(plan_to_resume(arguments["resume"], flags))
     usual = {"experiment": {"cases": [DEFAULT_WORKLOAD]}, "sweep": {}}
     return plan_from_tables(usual, flags, Path.cwd(), "The command line")
+
+
+def _joined(value: Any) -> Any:
+    """Make one list of an option that was given several times; ``None`` of one that was not given."""
+    return ",".join(value) or None if isinstance(value, tuple) else value
 
 
 def require_sweep(loaded: LoadedPlan) -> LoadedPlan:

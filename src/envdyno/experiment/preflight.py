@@ -85,7 +85,7 @@ def check_before(
             found.cannot_run[run.case] = f"Side {run.side} cannot build it. {error}"
             continue
         found.specs[run.case, run.side] = description.spec
-        found.notices += tuple(_threads_not_taken(run, description.spec))
+        found.notices += tuple(threads_not_taken(run, description.spec))
         found.notices += tuple(
             f"Side {run.side} of {run.case}: {message}" for message in description.memory_short
         )
@@ -116,7 +116,8 @@ def most_threads(runs: Sequence[PlannedRun]) -> PlannedRun:
     return min(runs, key=lambda run: (-(run.threads or 0), run.num_envs))
 
 
-def _threads_not_taken(run: PlannedRun, spec: Mapping[str, Any]) -> Iterator[str]:
+def threads_not_taken(run: PlannedRun, spec: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence where a workload steps with another number of threads than it was told."""
     told = spec.get("threads")
     if run.threads is not None and told is not None and told != run.threads:
         yield (
