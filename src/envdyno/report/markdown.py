@@ -15,6 +15,7 @@ from envdyno.record.experiment import ExperimentRecord
 from envdyno.record.run_record import RunRecord
 from envdyno.report.experiment_runs import run_doubts, runs_line, uninstrumented
 from envdyno.report.facts import fingerprint_rows, package_rows, side_rows
+from envdyno.report.failed_runs import failed_run_note
 from envdyno.report.html.setting_table import setting_table
 from envdyno.report.markdown_text import block, code, folded, sentence, table
 from envdyno.report.phase_changes import NOT_TIMED
@@ -153,7 +154,7 @@ def _single_runs(records: Sequence[RunRecord]) -> Iterator[str]:
         )
     header = ("workload", "envs", "transitions/s", "transitions/CPU-s", "status")
     yield "\n".join(table(header, rows, right=(1, 2, 3)))
-    notes = [f"{one.case.num_envs:,} envs: {one.failure.message}" for one in records if one.failure]
+    notes = [failed_run_note(one) for one in records if one.failure]
     for record in throughput:
         notes += [f"{warning.message} {warning.remedy}".strip() for warning in record.warnings]
     if notes:

@@ -33,7 +33,9 @@ def reason_notes(head: ExperimentRecord, judgement: Judgement, *, judged: bool) 
                 f"{case.case}: held against {case.exception.min_ratio:g} by an exception of "
                 f"{case.exception.owner} until {until}: {case.exception.reason}"
             )
-    alarms = [*judgement.report.alarms, *(alarm for case in judgement.report.cases for alarm in case.alarms)]
+    # That a case which cannot run has no pairs is said already, and going on would not make any.
+    runnable = [case for case in judgement.report.cases if case.case not in head.cannot_run]
+    alarms = [*judgement.report.alarms, *(alarm for case in runnable for alarm in case.alarms)]
     yield from _alarms(alarms)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from envdyno.record.run_record import RunRecord
 from envdyno.report.comparison_report import batch_lines, suite_lines
 from envdyno.report.experiment_runs import run_doubts
+from envdyno.report.failed_runs import failed_run_note
 from envdyno.report.phase_report import bar, phase_lines
 from envdyno.report.run_report import failure_lines, heading, headline_lines, warning_lines
 from envdyno.report.sentences import wrapped
@@ -33,12 +34,7 @@ def show_runs(records: Sequence[RunRecord], width: int = 80) -> list[str]:
         best = max(measured, key=_rate)
         what = f"{best.case.workload}, {best.case.num_envs:,} envs: shares of the workers"
         lines += ["", *wrapped(what, width), *worker_lines([best], width)]
-    notes = []
-    for record in throughput:
-        if record.throughput is None:
-            what = f"{record.case.workload}, {record.case.num_envs:,} envs"
-            why = record.failure.message if record.failure else f"ended as {record.status.value}."
-            notes.append(f"! {what}: {why}")
+    notes = [f"! {failed_run_note(record)}" for record in throughput if record.throughput is None]
     notes += run_doubts(throughput)
     shown = [line for note in notes for line in wrapped(note, width)]
     return [*lines, "", *shown] if shown else lines

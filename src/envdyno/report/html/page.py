@@ -12,6 +12,7 @@ from envdyno.plan.usage_error import UsageError
 from envdyno.record.printable import printable
 from envdyno.report.experiment_runs import run_doubts, runs_line, uninstrumented
 from envdyno.report.facts import absent_rows, fingerprint_rows, package_rows, side_rows
+from envdyno.report.failed_runs import failed_run_note
 from envdyno.report.figures.ratios import ratio_figure
 from envdyno.report.figures.svg import MISSING
 from envdyno.report.figures.sweep import sweep_figure
@@ -153,9 +154,7 @@ def _warnings(material: Material) -> Iterator[str]:
     else:
         for record in material.records:
             if record.failure is not None:
-                notes.append(
-                    f"{record.case.workload}, {record.case.num_envs:,} envs: {record.failure.message}"
-                )
+                notes.append(failed_run_note(record))
     yield from dict.fromkeys(printable(note.removeprefix("! ")) for note in notes[:200])
 
 
