@@ -52,6 +52,8 @@ class Verbs(click.Group):
             return None
         module, _, attribute = VERBS[name][0].partition(":")
         command: click.Command = getattr(importlib.import_module(module), attribute)
+        # In a raw docstring click's mark for lines that stay as they are is two characters.
+        command.help = command.help.replace("\\b", "\b") if command.help else None
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

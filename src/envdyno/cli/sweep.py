@@ -94,15 +94,15 @@ def sweep(**arguments: Any) -> int:
 
     \b
       envdyno sweep go2_joystick_flat/mujoco
-      envdyno sweep my.module:make_env -n 256..8192 --workers-per-node 1,2 --threads 4,8,16
+      envdyno sweep my.module:make_env -n 256..8192 --threads 4,8,16
       envdyno sweep -n 1024,2048 --threads 1,2 --repeats 5 --budget 20m
 
     The answer names the best setting, all that may be as good, and the cheapest of these. Without
     --num-envs, short scouting runs find the batch sizes first.
 
     \b
-    Exit code: 0 done; 2 wrong usage; 3 undecided, for too few runs; 5 not measured, for a
-    run failed; 130 interrupted.
+    Exit code: 0 done; 2 wrong usage; 3 undecided, for too few runs;
+    5 not measured, for a run failed; 130 interrupted.
     """
     with refusing():
         from envdyno.cli.sweep_plan import sweep_plan_of
