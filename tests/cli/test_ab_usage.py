@@ -78,7 +78,7 @@ def test_bad_input_is_one_sentence_exit_code_2_and_no_folder(
 def test_a_place_that_cannot_be_written_is_found_before_a_side_is_prepared(
     place: str, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("envdyno.cli.ab_verbs.prepared_sides", lambda *_a, **_k: pytest.fail("prepared"))
+    monkeypatch.setattr("envdyno.cli.workspace.prepared_sides", lambda *_a, **_k: pytest.fail("prepared"))
     (tmp_path / "file").write_text("")
     code, _, err = command("ab", *SIDES, "--out", place)
     assert code == 2

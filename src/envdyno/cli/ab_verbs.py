@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from envdyno.cli.ab_bundle import bundle_for, plan_to_resume
+from envdyno.cli.ab_bundle import plan_to_resume
 from envdyno.cli.ab_output import AbOutput
 from envdyno.cli.ab_progress import ExperimentProgress
 from envdyno.cli.exit_code import ExitCode
 from envdyno.cli.judged import show_judgements
 from envdyno.cli.sweep_plan import refuse_sweep
+from envdyno.cli.workspace import workspace
 from envdyno.experiment.begin import Undertaking, begin
 from envdyno.experiment.experiment import Ending, Experiment, Hooks, Limits
 from envdyno.experiment.floor_store import keep_floors
@@ -27,7 +27,6 @@ from envdyno.launch.session import open_session
 from envdyno.plan.cases import Case, Unknown, cases_of, catalogue
 from envdyno.plan.expand import expand
 from envdyno.plan.experiment import ExperimentPlan
-from envdyno.plan.experiment_lock import experiment_lock
 from envdyno.plan.flags import PlanFlags
 from envdyno.plan.quantities import format_duration
 from envdyno.plan.read_plan import LoadedPlan, load_plan, plan_from_flags
@@ -37,7 +36,6 @@ from envdyno.record.experiment import ExperimentRecord
 from envdyno.record.journal import Journal, JournalError
 from envdyno.record.run_record import RunRecord
 from envdyno.report.progress import ProgressLine
-from envdyno.sides.prepare import prepared_sides
 from envdyno.sides.prepared import PreparedSide
 
 
@@ -68,24 +66,9 @@ def run_experiment(command: AbCommand) -> int:
     own_python = any(side.python or side.asks_for_packages for side in plan.sides.values())
     cases = cases_of(plan, catalogue(), Unknown.KEEP if own_python else Unknown.REFUSE)
     output = AbOutput(quiet=command.quiet, as_json=command.as_json)
-    with ExitStack() as stack:
-        bundle = stack.enter_context(bundle_for(command.out, command.resume))
-        journal = bundle.journal()
-        stack.callback(journal.close)
-        stack.enter_context(
-            experiment_lock(
-                f"envdyno ab into {bundle.folder}",
-                wait_s=plan.experiment.wait_idle or 0.0,
-                on_wait=lambda holder: output.tell(f"Waiting for another experiment: {holder}."),
-            )
-        )
-        requests = plan.side_requests(loaded.directory)
-        sides = stack.enter_context(
-            prepared_sides(requests, notify=lambda notice: output.tell(f"! {notice}"))
-        )
-        made = {side.name: side for side in sides}
+    with workspace("ab", loaded, command.out, command.resume, output) as (bundle, journal, sides):
         try:
-            head, ending, records = _run(bundle, journal, loaded, cases, made, output)
+            head, ending, records = _run(bundle, journal, loaded, cases, sides, output)
         except (JournalError, ScratchError) as error:
             output.tell(f"envdyno: {error}")
             if bundle.has_experiment():

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from envdyno.cli.ab_bundle import bundle_for
 from envdyno.cli.ab_output import AbOutput
 from envdyno.cli.console import stdout_line
 from envdyno.cli.exit_code import ExitCode
 from envdyno.cli.sweep_progress import SweepProgress
+from envdyno.cli.workspace import workspace
 from envdyno.experiment.begin import Undertaking, begin
 from envdyno.experiment.experiment import Ending, Hooks, Limits
 from envdyno.experiment.history import CanaryUnit, History
@@ -31,7 +30,6 @@ from envdyno.launch.scratch import ScratchError
 from envdyno.launch.session import Session, open_session
 from envdyno.plan.cases import Unknown, catalogue
 from envdyno.plan.experiment import ExperimentPlan
-from envdyno.plan.experiment_lock import experiment_lock
 from envdyno.plan.quantities import format_duration
 from envdyno.plan.read_plan import LoadedPlan
 from envdyno.plan.sweep_section import SweepSection
@@ -42,7 +40,6 @@ from envdyno.report.progress import ProgressLine
 from envdyno.report.sweep_json import answer_json
 from envdyno.report.sweep_plan import sweep_plan_lines
 from envdyno.report.sweep_report import sweep_answer_lines
-from envdyno.sides.prepare import prepared_sides
 from envdyno.sides.prepared import PreparedSide
 
 
@@ -72,23 +69,8 @@ def run_sweep(command: SweepCommand) -> int:
     plan, section = loaded.plan, _section(loaded.plan)
     workload = _workload(plan)
     output = AbOutput(quiet=command.quiet, as_json=command.as_json)
-    with ExitStack() as stack:
-        bundle = stack.enter_context(bundle_for(command.out, command.resume))
-        journal = bundle.journal()
-        stack.callback(journal.close)
-        stack.enter_context(
-            experiment_lock(
-                f"envdyno sweep into {bundle.folder}",
-                wait_s=plan.experiment.wait_idle or 0.0,
-                on_wait=lambda holder: output.tell(f"Waiting for another experiment: {holder}."),
-            )
-        )
-        requests = plan.side_requests(loaded.directory)
-        sides = stack.enter_context(
-            prepared_sides(requests, notify=lambda notice: output.tell(f"! {notice}"))
-        )
-        made = {side.name: side for side in sides}
-        sweep = _Sweep(loaded, section, workload, bundle, journal, made, output)
+    with workspace("sweep", loaded, command.out, command.resume, output) as (bundle, journal, sides):
+        sweep = _Sweep(loaded, section, workload, bundle, journal, sides, output)
         try:
             head, ending = sweep.run()
         except (JournalError, ScratchError) as error:
