@@ -186,8 +186,8 @@ def _seed(seed: int) -> None:
 
 
 def _spec(env: Any, case: Case, torch_threads: int, num_envs: int) -> WorkloadSpec:
-    reward = env.state.obs[next(iter(env.state.obs))]
-    dtype = str(reward.dtype).rpartition(".")[2]
+    any_group = next(iter(env.state.obs.values()))
+    dtype = str(any_group.dtype).rpartition(".")[2]
     return WorkloadSpec(
         num_envs=num_envs,
         action=space_spec(env.action_space),
