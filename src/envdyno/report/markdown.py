@@ -18,7 +18,7 @@ from envdyno.report.facts import fingerprint_rows, package_rows, side_rows
 from envdyno.report.failed_runs import failed_run_note
 from envdyno.report.html.setting_table import setting_table
 from envdyno.report.markdown_text import block, code, folded, sentence, table
-from envdyno.report.phase_changes import NOT_TIMED
+from envdyno.report.phase_changes import NOT_TIMED, signed_ms
 from envdyno.report.reasons import reason_notes
 from envdyno.report.replaying import replay_steps
 from envdyno.report.sweep_report import answer_texts, knee_texts, sweep_answer, warning_texts
@@ -125,8 +125,8 @@ def _phases(found: Attribution, sides: tuple[str, str]) -> str:
     rows = []
     for change in (found.total, *found.phases):
         interval = change.interval
-        delta = UNKNOWN if change.delta_ms is None else f"{change.delta_ms:+.3f}"
-        spread = "" if interval is None else f" [{interval.low:+.3f}, {interval.high:+.3f}]"
+        delta = UNKNOWN if change.delta_ms is None else signed_ms(change.delta_ms)
+        spread = "" if interval is None else f" [{signed_ms(interval.low)}, {signed_ms(interval.high)}]"
         times = [NOT_TIMED if ms is None else f"{ms:.3f}" for ms in (change.base_ms, change.head_ms)]
         rows.append((code(change.node.path or "vector step"), *times, delta + spread))
     header = ("ms a vector step", code(sides[0]), code(sides[1]), "change [95 %]")

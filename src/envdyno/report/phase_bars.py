@@ -5,7 +5,7 @@ from __future__ import annotations
 from envdyno.judge.attribution import Attribution, PhaseChange
 from envdyno.record.counted import counted
 from envdyno.report.columns import aligned
-from envdyno.report.phase_changes import NOT_TIMED
+from envdyno.report.phase_changes import NOT_TIMED, signed_ms
 from envdyno.report.sentences import wrapped
 
 BASE, HEAD = "=", "#"
@@ -32,7 +32,7 @@ def _ms(value: float | None) -> str:
 
 
 def _delta(change: PhaseChange) -> str:
-    return "" if change.delta_ms is None else f"{change.delta_ms:+.3f}"
+    return "" if change.delta_ms is None else signed_ms(change.delta_ms)
 
 
 def _bar(value: float | None, longest: float, cell: str) -> str:

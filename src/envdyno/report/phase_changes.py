@@ -65,11 +65,13 @@ def _delta(change: PhaseChange) -> str:
     if change.delta_ms is None:
         return ""
     if change.interval is None:
-        return _signed(change.delta_ms)
-    return f"{_signed(change.delta_ms)} [{_signed(change.interval.low)}, {_signed(change.interval.high)}]"
+        return signed_ms(change.delta_ms)
+    return (
+        f"{signed_ms(change.delta_ms)} [{signed_ms(change.interval.low)}, {signed_ms(change.interval.high)}]"
+    )
 
 
-def _signed(value: float) -> str:
+def signed_ms(value: float) -> str:
     """Return a change in ms; what is rounded to nothing has no minus sign."""
     return f"{round(value, 3) + 0.0:+.3f}"
 
@@ -95,6 +97,6 @@ def _observer(found: Attribution, sides: tuple[str, str]) -> str:
         return ""
     base_ms, head_ms = reconciliation.observer_base_ms, reconciliation.observer_head_ms
     return (
-        f"  phases on against phases off: {_signed(base_ms)} ms a step on {sides[0]}, "
-        f"{_signed(head_ms)} ms on {sides[1]}"
+        f"  phases on against phases off: {signed_ms(base_ms)} ms a step on {sides[0]}, "
+        f"{signed_ms(head_ms)} ms on {sides[1]}"
     )

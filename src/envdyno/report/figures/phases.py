@@ -5,6 +5,7 @@ from __future__ import annotations
 from envdyno.judge.attribution import Attribution
 from envdyno.record.printable import printable
 from envdyno.report.figures.style import BASE, HEAD, INK, MUTED, Spec, axis, figure
+from envdyno.report.phase_changes import signed_ms
 
 LESS = "var(--less)"
 MORE = "var(--more)"
@@ -25,7 +26,7 @@ def waterfall_figure(found: Attribution, sides: tuple[str, str]) -> Spec | None:
     for change in parts[:MAX_PARTS]:
         step = change.delta_ms or 0.0
         rows.append(
-            _row(printable(change.node.path), at, at + step, f"{step:+.3f}", MORE if step > 0 else LESS)
+            _row(printable(change.node.path), at, at + step, signed_ms(step), MORE if step > 0 else LESS)
         )
         at += step
     rows.append(_row(sides[1], 0.0, base + delta, f"{base + delta:.2f} ms", HEAD))

@@ -10,7 +10,7 @@ from envdyno.judge.case_verdict import CaseVerdict
 from envdyno.record.counted import agreeing, counted
 from envdyno.record.printable import printable
 from envdyno.record.run_record import RunRecord
-from envdyno.report.phase_changes import NOT_TIMED
+from envdyno.report.phase_changes import NOT_TIMED, signed_ms
 from envdyno.report.verdict_table import UNKNOWN, rate_text, ratio_text, summary_text
 
 SYMBOLS = {"PASS": "✓", "FAIL": "✗", "UNDECIDED": "?", "INCOMPARABLE": "≠", "NOT_MEASURED": "∅"}
@@ -96,9 +96,9 @@ def phase_table(found: Attribution, sides: tuple[str, str], name: str) -> Table:
     rows = []
     for change in (found.total, *found.phases):
         interval = change.interval
-        delta = UNKNOWN if change.delta_ms is None else f"{change.delta_ms:+.3f}"
+        delta = UNKNOWN if change.delta_ms is None else signed_ms(change.delta_ms)
         if interval is not None:
-            delta += f" [{interval.low:+.3f}, {interval.high:+.3f}]"
+            delta += f" [{signed_ms(interval.low)}, {signed_ms(interval.high)}]"
         cells = [
             number(NOT_TIMED if ms is None else f"{ms:.3f}", ms) for ms in (change.base_ms, change.head_ms)
         ]
