@@ -211,8 +211,8 @@ def warning_texts(answer: SweepAnswer) -> Iterator[str]:
     used = answer.result.used
     if used.disturbed:
         yield (
-            f"! {used.disturbed} of the runs that count were disturbed by foreign load, for there are too "
-            "few others. Wait for a quiet machine, or use --wait-idle."
+            f"! {used.disturbed} of the runs that count {agreeing(used.disturbed, 'was', 'were')} disturbed by "
+            "foreign load, for there are too few others. Wait for a quiet machine, or use --wait-idle."
         )
     if used.canary_moved:
         yield (
