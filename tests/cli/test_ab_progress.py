@@ -10,7 +10,7 @@ from planned_experiment import failing, plan_of, record_of, runs_of
 
 from envdyno.agent.job import Timing
 from envdyno.agent.stages import Stage
-from envdyno.cli import ab_progress
+from envdyno.cli import planned_progress
 from envdyno.cli.ab_progress import ExperimentProgress
 from envdyno.plan.expand import PlannedRun
 from envdyno.record.experiment import ExperimentEntry
@@ -28,7 +28,7 @@ class Heard:
         self.kept: list[RunRecord] = []
         self.now = 0.0
         self.interrupts = SimpleNamespace(arrived=[])
-        monkeypatch.setattr(ab_progress, "time", SimpleNamespace(monotonic=lambda: self.now))
+        monkeypatch.setattr(planned_progress, "time", SimpleNamespace(monotonic=lambda: self.now))
         self.notes: list[list[str]] = []
         self.rates: list[tuple[int, float]] = []
         line = SimpleNamespace(

@@ -10,7 +10,7 @@ import pytest
 from made_sweeps import scouted
 from planned_experiment import failing, record_of
 
-from envdyno.cli import sweep_progress
+from envdyno.cli import planned_progress
 from envdyno.cli.sweep_progress import SweepProgress
 from envdyno.experiment.sweep_course import SweepCourse, course_of
 from envdyno.plan.expand import PlannedRun
@@ -30,7 +30,7 @@ class Heard:
         self.told: list[str] = []
         self.now = 0.0
         self.interrupts = SimpleNamespace(arrived=[])
-        monkeypatch.setattr(sweep_progress, "time", SimpleNamespace(monotonic=lambda: self.now))
+        monkeypatch.setattr(planned_progress, "time", SimpleNamespace(monotonic=lambda: self.now))
         line = SimpleNamespace(begin=self.begin, tick=lambda: None)
         output = SimpleNamespace(tell=self.told.append, tell_progress=self.told.append, keep=lambda _: None)
         self.progress = SweepProgress(line, output, self.interrupts)  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ import pytest
 import envdyno
 
 ROOT = Path(envdyno.__file__).parent
-PARTS = ("judge", "report", "export")
+PARTS = ("judge", "report", "export", "cli")
 NOUNS = (
     "bundles|blocks|cases|commits|days|environments|exceptions|experiments|files|looks|nodes|packages|pairs|"
     "records|rows|runs|settings|sides|steps|threads|workers"

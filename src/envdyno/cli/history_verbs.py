@@ -15,6 +15,7 @@ from envdyno.cli.text_output import write_text
 from envdyno.experiment.material import Material, opened
 from envdyno.plan.usage_error import UsageError
 from envdyno.record.bundle import EXPERIMENT, RECORDS, BundleError
+from envdyno.record.counted import counted
 from envdyno.record.journal import JournalError
 from envdyno.record.pack import is_pack
 from envdyno.record.printable import printable
@@ -42,7 +43,7 @@ def show_history(
         if (not cases or one.case in cases) and (not only_ratios or one.figure is Figure.RATIO)
     ]
     if not series:
-        raise UsageError(f"None of {len(materials)} bundles has such a figure.")
+        raise UsageError(f"None of {counted(len(materials), 'bundle')} has such a figure.")
     if html is not None:
         write_text(history_page(series, len(materials)), html)
         return ExitCode.DONE

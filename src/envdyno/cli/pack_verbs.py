@@ -9,6 +9,7 @@ from envdyno.cli.console import stdout_line
 from envdyno.cli.exit_code import ExitCode
 from envdyno.plan.usage_error import UsageError
 from envdyno.record.bundle import Bundle
+from envdyno.record.counted import counted
 from envdyno.record.pack import is_pack, pack, unpack
 from envdyno.record.redaction import Redaction, hosts_of
 
@@ -28,7 +29,9 @@ def pack_bundle(source: Path, out: Path | None, *, redact: bool) -> int:
     redaction = Redaction(hosts_of(bundle.records() if bundle.has_records() else ())) if redact else None
     count = pack(bundle, target, redaction)
     size = target.stat().st_size
-    stdout_line(f"{target}: {count} files, {size / (1 << 20):.1f} MiB" + (", redacted" if redact else ""))
+    stdout_line(
+        f"{target}: {counted(count, 'file')}, {size / (1 << 20):.1f} MiB" + (", redacted" if redact else "")
+    )
     return ExitCode.DONE
 
 

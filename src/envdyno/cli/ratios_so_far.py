@@ -9,6 +9,7 @@ from envdyno.judge.estimate import RatioEstimate, estimate_ratio, known_noise
 from envdyno.judge.evidence import CaseEvidence, RunKind, RunSample, Side
 from envdyno.judge.from_records import run_sample
 from envdyno.judge.pairing import pairs_of
+from envdyno.record.counted import counted
 from envdyno.record.run_record import RunRecord
 
 
@@ -62,4 +63,4 @@ class RatiosSoFar:
 def _text(base: str, other: str, estimate: RatioEstimate) -> str:
     interval = estimate.interval
     spread = "" if interval is None else f" [{interval.low:.3f}, {interval.high:.3f}]"
-    return f"{other}/{base} {estimate.ratio:.3f}{spread} of {estimate.n} pair{'s' * (estimate.n != 1)}"
+    return f"{other}/{base} {estimate.ratio:.3f}{spread} of {counted(estimate.n, 'pair')}"

@@ -156,7 +156,7 @@ def _ask(replay: Replay, lines: Sequence[str]) -> None:
     Raises:
         UsageError: nobody can be asked, and ``--yes`` was not given.
     """
-    stdout_line(f"A replay of {replay.source} runs:")
+    stdout_line(f"A replay of {replay.source} would run:")
     for line in lines:
         stdout_line(f"  {line}")
     if replay.assume_yes:

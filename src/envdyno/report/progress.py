@@ -11,6 +11,7 @@ from rich.live import Live
 from rich.text import Text
 
 from envdyno.agent.stages import Stage
+from envdyno.record.counted import counted
 from envdyno.report.glyphs import glyphs_for
 from envdyno.report.verdict_table import rate_text
 
@@ -110,7 +111,7 @@ class ProgressLine:
         if stage is Stage.WINDOW and self._window_s is not None:
             elapsed += f" of {self._window_s:g} s"
         count = len(self._stages)
-        parts = [elapsed, f"{count} worker{'s' * (count != 1)}"]
+        parts = [elapsed, counted(count, "worker")]
         if stage is Stage.WINDOW and count and len(self._rates) == count:
             # Rows that were stepped: which of them were resets is known after the window.
             parts.append(f"~{rate_text(sum(self._rates.values()))} rows/s")

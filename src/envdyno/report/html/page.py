@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from envdyno.experiment.judging import Judgement
 from envdyno.experiment.material import Material
 from envdyno.plan.usage_error import UsageError
+from envdyno.record.counted import counted
 from envdyno.record.printable import printable
 from envdyno.report.experiment_runs import run_doubts, runs_line, uninstrumented
 from envdyno.report.facts import absent_rows, fingerprint_rows, package_rows, side_rows
@@ -126,13 +127,13 @@ def _comparison(material: Material, judgement: Judgement, number: int) -> dict[s
 def _summary(judgement: Judgement, sides: str, material: Material) -> str:
     cases = judgement.report.cases
     if not material.is_gated:
-        return f"{sides}, {len(cases)} case{'s' * (len(cases) != 1)}"
+        return f"{sides}, {counted(len(cases), 'case')}"
     counts: dict[str, int] = {}
     for case in cases:
         counts[case.verdict.value] = counts.get(case.verdict.value, 0) + 1
     parts = ", ".join(f"{count} {name}" for name, count in counts.items())
     bound = f"{judgement.report.rule.min_ratio:g}"
-    return f"{sides}: {parts} of {len(cases)} case{'s' * (len(cases) != 1)}, gate {bound}."
+    return f"{sides}: {parts} of {counted(len(cases), 'case')}, gate {bound}."
 
 
 def _answer(material: Material) -> dict[str, Any] | None:
