@@ -210,8 +210,9 @@ def warning_texts(answer: SweepAnswer) -> Iterator[str]:
         yield f"! {counted(count, 'setting')} of the grid cannot be. {finished(reason)}"
     used = answer.result.used
     if used.disturbed:
+        were = agreeing(used.disturbed, "was", "were")
         yield (
-            f"! {used.disturbed} of the runs that count {agreeing(used.disturbed, 'was', 'were')} disturbed by "
+            f"! {used.disturbed} of the runs that count {were} disturbed by "
             "foreign load, for there are too few others. Wait for a quiet machine, or use --wait-idle."
         )
     if used.canary_moved:
