@@ -10,6 +10,8 @@ import time
 import pytest
 from ab_process import SYNTHETIC, Ab, Finished, finish, head_of, records_of, settled, wait_until
 
+from envdyno.record.counted import agreeing
+
 
 def start(ab: Ab, *more: str) -> subprocess.Popen[str]:
     """Start an experiment and wait until its first run has begun."""
@@ -37,7 +39,8 @@ def test_one_ctrl_c_finishes_the_run_in_hand_and_says_how_to_carry_on(ab: Ab) ->
     assert 0 < len(records) < 6
     resumed = ab.run("--resume", ab.out)
     assert resumed.code == 0, resumed.err
-    assert f"{len(records)} of 6 runs are settled already" in resumed.said
+    are = agreeing(len(records), "is", "are")
+    assert f"{len(records)} of 6 runs {are} settled already" in resumed.said
     assert settled(records_of(ab.bundle())) == list(head_of(ab.bundle()).planned)
 
 
