@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hand_made_run import counted as counts
+from hand_made_run import outcome
 from made_sides import code, side
 from planned_experiment import plan_of, record_of, runs_of
 
@@ -13,6 +15,7 @@ from envdyno.agent.measure.origin import Origin, code_hash
 from envdyno.experiment.side_labels import LONGEST, side_labels
 from envdyno.experiment.side_watch import SideWatch
 from envdyno.experiment.unmade import invalid_for_its_side
+from envdyno.launch.run_record import make_record
 from envdyno.record.experiment import SideRecord
 from envdyno.record.run_record import RunRecord, SoftwareRecord
 from envdyno.record.status import Status
@@ -180,13 +183,20 @@ def test_a_run_that_did_not_come_so_far_as_to_tell_is_left_alone() -> None:
 
 def test_a_run_of_other_code_keeps_no_figure(module: Origin) -> None:
     error = SideError(SideProblem.CHANGED, "It was edited.")
-    found = invalid_for_its_side(run_that_loaded(module), error)
+    counted = make_record(outcome(hardware=counts(2, {"cycles": "no counter was free"})), ("envdyno",))
+    run = run_that_loaded(module).model_copy(
+        update={"hardware": counted.hardware, "workers": counted.workers, "absent": counted.absent}
+    )
+    found = invalid_for_its_side(run, error)
     assert found.status is Status.INVALID
     assert found.failure is not None
     assert found.failure.message == "It was edited."
     figures: dict[str, Any] = {
-        name: getattr(found, name) for name in ("throughput", "totals", "reward_mean", "phases")
+        name: getattr(found, name) for name in ("throughput", "totals", "reward_mean", "hardware", "phases")
     }
     assert set(figures.values()) == {None}
     assert set(figures) <= set(found.absent)
+    assert {name for name in found.absent if name.startswith("hardware")} == {"hardware"}
     assert all(worker.transitions_per_s is None for worker in found.workers)
+    hardware = [worker.use.hardware for worker in found.workers if worker.use and worker.use.hardware]
+    assert [one.instructions_per_transition for one in hardware] == [None, None]

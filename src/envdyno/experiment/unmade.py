@@ -9,6 +9,7 @@ from envdyno._version import __version__
 from envdyno.agent.protocol import VERSION
 from envdyno.host.site import Site
 from envdyno.launch.run_record import case_record_of
+from envdyno.launch.worker_record import without_rates
 from envdyno.plan.command_line import run_arguments
 from envdyno.plan.run_request import RunRequest, split_batch
 from envdyno.plan.usage_error import UsageError
@@ -16,7 +17,7 @@ from envdyno.record.run_record import RunRecord
 from envdyno.record.status import FailureRecord, Status
 from envdyno.sides.problems import SideError
 
-ABSENT = ("spec", "throughput", "totals", "reward_mean", "machine", "software", "fingerprint")
+ABSENT = ("spec", "throughput", "totals", "reward_mean", "machine", "hardware", "software", "fingerprint")
 
 
 def unmade_record(request: RunRequest, site: Site, status: Status, kind: str, reason: str) -> RunRecord:
@@ -54,15 +55,14 @@ def _shares(num_envs: int, workers: int) -> tuple[int, ...]:
 
 def invalid_for_its_side(record: RunRecord, error: SideError) -> RunRecord:
     """Return the record without its figures, which are those of other code than the side's."""
-    figures = ("throughput", "totals", "reward_mean", "phases")
+    figures = ("throughput", "totals", "reward_mean", "hardware", "phases")
+    told = {name: why for name, why in record.absent.items() if not name.startswith("hardware.")}
     return record.model_copy(
         update={
             **dict.fromkeys(figures),
             "status": Status.INVALID,
             "failure": FailureRecord(kind="side", worker=None, stage=None, message=str(error)),
-            "absent": record.absent | dict.fromkeys(figures, "the run did not measure its side"),
-            "workers": tuple(
-                worker.model_copy(update={"transitions_per_s": None}) for worker in record.workers
-            ),
+            "absent": told | dict.fromkeys(figures, "the run did not measure its side"),
+            "workers": tuple(map(without_rates, record.workers)),
         }
     )
