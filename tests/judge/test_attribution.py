@@ -71,6 +71,17 @@ def test_what_no_phase_accounts_for_is_shown_at_every_level() -> None:
     assert [c.node.depth for c in found.phases] == [0, 1, 1, 1, 1, 0]
 
 
+def test_columns_add_up_and_differ_by_the_change_however_runs_scatter() -> None:
+    found = split(jittered(GO2_BASE, 5, 0.2, 1), jittered(GO2_HEAD, 5, 0.2, 2))
+    parts = [one for one in found.phases if one.node.is_part]
+    for side in ("base_ms", "head_ms", "delta_ms"):
+        assert sum(getattr(one, side) for one in parts) == pytest.approx(getattr(found.total, side))
+    for one in (found.total, *found.phases):
+        assert one.base_ms is not None
+        assert one.head_ms is not None
+        assert one.head_ms - one.base_ms == pytest.approx(one.delta_ms)
+
+
 def test_parts_are_ranked_by_how_much_they_changed() -> None:
     assert [c.node.path for c in split([GO2_BASE], [GO2_HEAD]).ranked][:3] == [
         "env_step/physics",

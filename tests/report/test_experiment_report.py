@@ -93,7 +93,7 @@ def test_phases_of_both_sides_stand_side_by_side_with_the_change_and_the_remaind
         "physics",
         "10.100",
         "→",
-        "17.415",
+        "17.407",
         "+7.307",
         "[+7.242,",
         "+7.373]",

@@ -51,7 +51,7 @@ class PhaseChange:
 
     node: PhaseNode
     base_ms: float | None
-    """Median over the base side's runs, per vector step."""
+    """Mean over the base side's runs, per vector step: means add up, and differ by ``delta_ms``."""
     head_ms: float | None
     delta_ms: float | None
     """Mean over pairs of head less base."""
@@ -183,7 +183,7 @@ def _deltas(base: Floats, head: Floats) -> Floats:
 def _change(node: PhaseNode, base: Floats, head: Floats, whole: Floats | None) -> PhaseChange:
     """One row; ``whole`` are the pairs' changes of the vector step, or ``None`` for that row itself."""
     why: dict[str, str] = {}
-    base_ms, head_ms = (_median(times, name, why) for times, name in ((base, "base"), (head, "head")))
+    base_ms, head_ms = (_mean(times, name, why) for times, name in ((base, "base"), (head, "head")))
     d = _deltas(base, head)
     both = ~np.isnan(d)
     if not both.any():
@@ -212,10 +212,10 @@ def _change(node: PhaseNode, base: Floats, head: Floats, whole: Floats | None) -
     )
 
 
-def _median(times: Floats, name: str, why: dict[str, str]) -> float | None:
+def _mean(times: Floats, name: str, why: dict[str, str]) -> float | None:
     known = times[~np.isnan(times)]
     if known.size:
-        return float(np.median(known))
+        return float(known.mean())
     why[f"{name}_ms"] = "not instrumented"
     return None
 
@@ -250,7 +250,7 @@ def _reconcile(
     base, head = ([time for time in side if time is not None] for side in runs)
     if not base or not head or total.base_ms is None or total.head_ms is None or total.delta_ms is None:
         return None
-    base_ms, head_ms = float(np.median(base)), float(np.median(head))
+    base_ms, head_ms = float(np.mean(base)), float(np.mean(head))
     difference = (head_ms - base_ms) - total.delta_ms
     return Reconciliation(
         throughput_base_ms=base_ms,
