@@ -37,3 +37,20 @@ def test_every_cell_is_at_its_place_and_no_line_ends_in_blanks(
 
 def test_empty_cells_keep_the_others_in_place() -> None:
     assert aligned([("a", "", "c"), ("", "bb", "")]) == ["a      c", "   bb"]
+
+
+@given(st.lists(st.tuples(cells, st.text("ab ", min_size=1, max_size=90)), min_size=1), st.integers(40, 80))
+def test_the_last_column_is_folded_under_itself_and_loses_no_word(
+    rows: list[tuple[str, str]], width: int
+) -> None:
+    lines = aligned(rows, width=width)
+    indent = max(len(name) for name, _ in rows) + 2
+    assert " ".join(line[indent:] for line in lines).split() == " ".join(text for _, text in rows).split()
+    longest_word = max((len(word) for _, text in rows for word in text.split()), default=0)
+    assert max(map(len, lines)) <= max(width, indent + longest_word)
+
+
+def test_a_column_with_hardly_any_room_is_not_folded() -> None:
+    assert aligned([("a" * 70, "one two three four five six")], width=80) == [
+        "a" * 70 + "  one two three four five six"
+    ]

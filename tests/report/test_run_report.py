@@ -144,6 +144,16 @@ def test_every_doubt_is_a_line_with_its_remedy() -> None:
     assert lines[0].endswith("this figure is disturbed. Wait for a quiet machine, or use --wait-idle.")
 
 
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_sentences_are_folded_to_the_screen_and_lose_no_word(width: int) -> None:
+    record = record_of(use=hand_made_run.use(2, foreign_cores_chosen=1.3, steal_s=0.5))
+    folded, whole = report_lines(record, width), report_lines(record)
+    assert " ".join(folded).split() == " ".join(whole).split()
+    begins = next(index for index, line in enumerate(folded) if line.startswith("  ! "))
+    assert len(folded) - begins > len([line for line in whole if line.startswith("  ! ")])
+    assert max(map(len, [folded[0], *folded[begins:]])) <= width
+
+
 def test_a_run_that_completed_nothing_has_rates_of_zero() -> None:
     nothing = measured({"transitions": 0, "steps": 0, "episodes": 0, "reward_sum": 0.0}, first_ns=None)
     text = text_of(record_of([nothing, nothing]))

@@ -40,7 +40,7 @@ def check(**arguments: Any) -> int:
 
 
 def _check(arguments: dict[str, Any]) -> int:
-    from envdyno.cli.console import stdout_line
+    from envdyno.cli.console import screen_width, stdout_line
     from envdyno.cli.exit_code import ExitCode
     from envdyno.cli.values import parse_deadlines, parse_pairs
     from envdyno.launch.check_findings import Grade
@@ -66,7 +66,7 @@ def _check(arguments: dict[str, Any]) -> int:
     if arguments["as_json"]:
         sys.stdout.write(json.dumps(check_json(found), allow_nan=False) + "\n")
     else:
-        for line in check_lines(found):
+        for line in check_lines(found, screen_width()):
             stdout_line(line)
     wrong = any(finding.grade is Grade.WRONG for finding in found.findings)
     return ExitCode.GATE_FAILED if wrong else ExitCode.DONE

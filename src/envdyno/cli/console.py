@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 
 import click
@@ -21,6 +22,11 @@ class _LastingConsole(Console):
 def stderr_console() -> Console:
     """Return the console for people, on stderr."""
     return _LastingConsole(stderr=True, highlight=False, emoji=False, markup=False, soft_wrap=True)
+
+
+def screen_width() -> int | None:
+    """Return the columns of the terminal that stdout is; ``None`` where it is none, and nothing is folded."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def stdout_line(text: str) -> None:

@@ -81,7 +81,8 @@ class RunOutput:
     def show_record(self, record: RunRecord) -> None:
         """Show one run to a person. Why a run failed is shown also when quiet."""
         if not self.quiet or record.throughput is None:
-            self.show(phase_lines(record) if record.phases is not None else report_lines(record))
+            width = self.console.width if self.console.is_terminal else None
+            self.show(phase_lines(record) if record.phases is not None else report_lines(record, width))
 
     def show(self, lines: Sequence[str]) -> None:
         """Write lines for a person; what makes a figure doubtful stands out on a terminal."""

@@ -10,6 +10,7 @@ import click
 from envdyno.agent.measure.actions import ActionSource
 from envdyno.agent.placement.placement import MemoryPolicy
 from envdyno.agent.placement.request import Smt
+from envdyno.cli.assets import assets_option
 from envdyno.cli.refusal import refusing
 
 
@@ -49,6 +50,7 @@ def _values(kind: Any) -> click.Choice[str]:
 @click.option(
     "-o", "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the workload."
 )
+@assets_option
 @click.option("--python", metavar="PYTHON", help="Interpreter of the workload.  [default: envdyno's own]")
 @click.option("--duration", metavar="TIME", help="Length of each window.  [default: 10s]")
 @click.option("--warmup", type=int, help="Vector steps of warm-up.  [default: 30]")

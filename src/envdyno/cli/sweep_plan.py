@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from envdyno.cli.ab_bundle import plan_to_resume
+from envdyno.cli.assets import with_assets
 from envdyno.plan.experiment import SWEPT_SIDE
 from envdyno.plan.flags import PlanFlags
 from envdyno.plan.plan_error import PlanError
@@ -50,7 +51,7 @@ def sweep_plan_of(arguments: Mapping[str, Any]) -> LoadedPlan:
     flags = PlanFlags(
         cases=() if workload is None else (workload,),
         sides=() if python is None else (f"{SWEPT_SIDE}=python:{python}",),
-        options=arguments["options"],
+        options=with_assets(arguments["options"], arguments["assets"]),
         settings={key: _joined(arguments[name]) for name, key in _KEYS.items()},
     )
     if plan_file is not None:

@@ -13,21 +13,32 @@ from envdyno.record.run_record import RunRecord, Throughput
 from envdyno.record.status import Status
 from envdyno.record.worker import Totals, WorkerRecord
 from envdyno.report.columns import aligned
+from envdyno.report.sentences import wrapped
 
 HEADLINE_WIDTH = 32
 UNKNOWN = "-"
 
 
-def report_lines(record: RunRecord) -> list[str]:
-    """Return the report of one run, line by line, without colour."""
-    lines = [heading(record), ""]
+def report_lines(record: RunRecord, width: int | None = None) -> list[str]:
+    """Return the report of one run, line by line, without colour.
+
+    Args:
+        record: of the run.
+        width: of the screen; sentences are folded to fit. ``None`` folds nothing.
+    """
+
+    def fit(line: str) -> list[str]:
+        return [line] if width is None or len(line) <= width else wrapped(line, width)
+
+    lines = [*fit(heading(record)), ""]
     if record.throughput is not None and record.totals is not None:
-        lines += [f"  {line}" for line in headline_lines(record, record.throughput, record.totals)]
+        for line in headline_lines(record, record.throughput, record.totals):
+            lines += fit(f"  {line}")
         lines.append("")
         lines += [f"  {line}" for line in _workers(record)]
     else:
         lines += [f"  {line}" for line in failure_lines(record)]
-    warnings = list(warning_lines(record))
+    warnings = [part for line in warning_lines(record) for part in fit(line)]
     return [*lines, "", *warnings] if warnings else lines
 
 
