@@ -28,7 +28,7 @@ def end(process: subprocess.Popen[str]) -> Finished:
 
 
 def test_one_ctrl_c_finishes_the_run_in_hand_and_says_how_to_carry_on(ab: Ab) -> None:
-    process = start(ab, "--duration", "1s")
+    process = start(ab, "--duration", "3s")
     os.killpg(process.pid, signal.SIGINT)
     done = end(process)
     assert done.code == 130

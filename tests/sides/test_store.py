@@ -104,7 +104,7 @@ def test_a_build_that_is_killed_is_done_again(tmp_path: Path) -> None:
     log = tmp_path / "log"
     command = [sys.executable, "-c", BUILDER, str(tmp_path / "home"), str(log)]
     with subprocess.Popen([*command, "300"], stdout=subprocess.PIPE, text=True) as process:
-        while not log.exists():
+        while not (log.exists() and log.read_text()):
             assert process.poll() is None
         process.kill()
     done = subprocess.run([*command, "0"], capture_output=True, text=True, check=True)
