@@ -24,8 +24,8 @@ from envdyno.cli.refusal import refusing
 def list_workloads(*, verbose: bool, python: Path | None, as_json: bool) -> None:
     """List the workloads that can be run, and what is missing for the others."""
     from envdyno.agent.workloads.registry import registrations
-    from envdyno.cli.console import stdout_line
-    from envdyno.report.workload_list import list_entry, list_lines, verbose_lines
+    from envdyno.cli.console import screen_width, stdout_line
+    from envdyno.report.workload_list import WIDTH, list_entry, list_lines, verbose_lines
 
     with refusing():
         version_of = _versions(python)
@@ -34,7 +34,8 @@ def list_workloads(*, verbose: bool, python: Path | None, as_json: bool) -> None
         for entry in entries:
             sys.stdout.write(json.dumps(entry.to_json()) + "\n")
         return
-    for line in verbose_lines(entries) if verbose else list_lines(entries):
+    width = screen_width() or WIDTH
+    for line in verbose_lines(entries, width) if verbose else list_lines(entries, width):
         stdout_line(line)
 
 

@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
-from envdyno.agent.workloads.registration import Registration
+from envdyno.agent.workloads.registration import Registration, Tells, Told
+from envdyno.agent.workloads.requirement import Requirement, pip_install
 
-_PACKAGES = {
-    "mujoco": (("mujoco", "numpy"), "pip install envdyno"),
-    "motrix": (("motrixsim", "numpy"), "pip install envdyno[motrix]"),
+NEEDS = {
+    "mujoco": (Requirement("mujoco", "3.3"), Requirement("numpy", "1.26")),
+    "motrix": (Requirement("motrixsim", "0.10"), Requirement("numpy", "1.26")),
 }
-_ENGINE_NAMES = {"mujoco": "MuJoCo", "motrix": "MotrixSim"}
+"""What each engine's cases import; an interpreter that runs them needs nothing else of envdyno's."""
+
+
+def told(phases: str) -> tuple[Told, ...]:
+    """Return what a case tells, whose vector step consists of ``phases``."""
+    return (
+        Told(Tells.RESETS),
+        Told(Tells.EPISODE_LENGTHS),
+        Told(Tells.REWARDS),
+        Told(Tells.SUBSTEPS),
+        Told(Tells.SIMULATED_TIME),
+        Told(Tells.UNSTABLE_ROWS),
+        Told(Tells.PHASES, phases),
+        Told(Tells.CONTACTS, "sampled"),
+    )
 
 
 def _case(task: str, engine: str, summary: str) -> Registration:
-    requires, install = _PACKAGES[engine]
     return Registration(
         f"{task}/{engine}",
         f"envdyno.suite.cases:{task}_{engine}",
-        f"{summary}, {_ENGINE_NAMES[engine]}",
-        requires=requires,
-        install=install,
+        summary,
+        requires=NEEDS[engine],
+        install=pip_install(*NEEDS[engine]),
         group="suite tasks",
+        tells=told("env_step and its parts"),
+        example=f"{task}/{engine} --num-envs 2048",
     )
 
 

@@ -9,8 +9,9 @@ import pytest
 
 from envdyno.agent.workloads.framework import Framework, import_user_module, split_target
 from envdyno.agent.workloads.registry import WorkloadError
+from envdyno.agent.workloads.requirement import Requirement
 
-SIMS = Framework("sims", "madeup_sims", "madeup-sims", install="pip install madeup-sims", at_least="1.10")
+SIMS = Framework("sims", "madeup_sims", (Requirement("madeup-sims", "1.10"),), "pip install madeup-sims")
 
 
 @pytest.fixture
@@ -39,6 +40,13 @@ def test_a_framework_that_is_too_old_is_named_with_both_versions(version: str, i
     install(installed, version, "")
     with pytest.raises(WorkloadError, match=rf"1\.10 or newer, and {version} is installed"):
         SIMS.load()
+
+
+def test_what_is_stepped_beside_the_framework_may_be_too_old_as_well(installed: Path) -> None:
+    install(installed, "1.9", "")
+    beside = Framework("wrapper", "json", (Requirement("pytest"), *SIMS.requires), "pip install sims")
+    with pytest.raises(WorkloadError, match=r"wrapper needs madeup-sims 1\.10 or newer, and 1\.9 is"):
+        beside.load()
 
 
 @pytest.mark.parametrize("version", ["1.10", "1.10.0", "1.11.dev3", "2", "10.0+cpu"])

@@ -10,7 +10,7 @@ from envdyno.agent.workloads.jax_batch import JaxWorkload, jax_spec
 from envdyno.agent.workloads.options import whole
 from envdyno.agent.workloads.registry import WorkloadError
 
-FRAMEWORK = Framework("brax", "brax", "brax", install="pip install 'brax>=0.12'", at_least="0.12")
+FRAMEWORK = Framework.of("brax", "brax")
 
 
 def import_framework(**_options: object) -> None:

@@ -31,7 +31,7 @@ from envdyno.agent.workloads.options import choice, whole
 from envdyno.agent.workloads.registry import WorkloadError
 from envdyno.agent.workloads.vector_env import space_spec
 
-FRAMEWORK = Framework("envpool", "envpool", "envpool", install="pip install 'envpool>=1.0'", at_least="1.0")
+FRAMEWORK = Framework.of("envpool", "envpool")
 LAST = 2
 """``dm_env.StepType`` of a row whose episode ended."""
 

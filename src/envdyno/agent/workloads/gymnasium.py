@@ -30,14 +30,7 @@ from envdyno.agent.workloads.gymnasium_vectors import (
 from envdyno.agent.workloads.registry import WorkloadError
 from envdyno.agent.workloads.vector_env import vector_env_spec
 
-FRAMEWORK = Framework(
-    "gymnasium",
-    "gymnasium",
-    "gymnasium",
-    install="pip install 'gymnasium[mujoco]>=1.1'",
-    # Version 1.0 does not say how a vector resets, and older ones reset in the same step.
-    at_least="1.1",
-)
+FRAMEWORK = Framework.of("gymnasium", "gymnasium")
 
 
 class GymnasiumWorkload:

@@ -15,12 +15,7 @@ from envdyno.agent.workloads.registry import WorkloadError
 from envdyno.agent.workloads.torch_vector import TorchVectorWorkload, tensor_specs
 from envdyno.agent.workloads.vector_env import space_spec
 
-FRAMEWORK = Framework(
-    "isaaclab",
-    "isaaclab",
-    "isaaclab",
-    install="see https://isaac-sim.github.io/IsaacLab (it needs Isaac Sim and a GPU)",
-)
+FRAMEWORK = Framework.of("isaaclab", "isaaclab")
 
 
 def import_framework(device: str = "cuda:0", **_options: object) -> None:

@@ -15,9 +15,7 @@ from envdyno.agent.workloads.registry import WorkloadError
 from envdyno.agent.workloads.torch_vector import TorchVectorWorkload, tensor_specs
 from envdyno.agent.workloads.vector_env import space_spec
 
-FRAMEWORK = Framework(
-    "maniskill", "mani_skill", "mani_skill", install="pip install 'mani_skill>=3.0'", at_least="3.0"
-)
+FRAMEWORK = Framework.of("maniskill", "mani_skill")
 
 
 def import_framework(**_options: object) -> None:

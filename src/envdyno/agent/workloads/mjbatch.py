@@ -11,9 +11,7 @@ from envdyno.agent.workloads.mujoco_batch import MujocoBatch
 from envdyno.agent.workloads.mujoco_models import keyframe_index
 from envdyno.agent.workloads.physics import BatchRequest, ModelSource, PhysicsWorkload, physics_workload
 
-FRAMEWORK = Framework(
-    "mjbatch", "mjbatch", "mjbatch", install="pip install 'mjbatch>=0.1.4'", at_least="0.1.4"
-)
+FRAMEWORK = Framework.of("mjbatch", "mjbatch")
 
 
 class MjbatchEngine(MujocoBatch):

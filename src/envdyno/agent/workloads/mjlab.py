@@ -15,7 +15,7 @@ from envdyno.agent.workloads.framework import Framework, import_user_module, spl
 from envdyno.agent.workloads.registry import WorkloadError
 from envdyno.agent.workloads.torch_vector import TorchVectorWorkload, tensor_specs
 
-FRAMEWORK = Framework("mjlab", "mjlab", "mjlab", install="pip install 'mjlab>=1.6'", at_least="1.6")
+FRAMEWORK = Framework.of("mjlab", "mjlab")
 
 
 class MjlabWorkload(TorchVectorWorkload):

@@ -36,13 +36,7 @@ from envdyno.agent.workloads.options import one_of, truth, whole
 from envdyno.agent.workloads.registry import WorkloadError
 from envdyno.agent.workloads.vector_env import space_spec
 
-FRAMEWORK = Framework(
-    "motrixlab",
-    "motrix_env_core",
-    "motrix-env-core",
-    install="pip install 'motrix-env-core[numba,tbb]>=0.4' 'motrix-env-motrixsim>=0.4'",
-    at_least="0.4",
-)
+FRAMEWORK = Framework.of("motrixlab", "motrix_env_core")
 PHASE_NAMES = {"step": "env_step", "transition": "update_state", "reset": "reset_done"}
 
 

@@ -27,9 +27,7 @@ from envdyno.agent.workloads.physics import (
 )
 from envdyno.agent.workloads.registry import WorkloadError
 
-FRAMEWORK = Framework(
-    "motrixsim", "motrixsim", "motrixsim", install="pip install 'motrixsim>=0.8'", at_least="0.8"
-)
+FRAMEWORK = Framework.of("motrixsim", "motrixsim")
 RUNAWAY = 1e3
 """m/s or rad/s; no robot moves like this, and MotrixSim panics not far beyond."""
 

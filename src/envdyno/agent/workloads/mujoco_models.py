@@ -14,7 +14,7 @@ from envdyno.agent.workloads.framework import Framework
 from envdyno.agent.workloads.physics import BatchRequest, ModelSource
 from envdyno.agent.workloads.registry import WorkloadError
 
-MUJOCO = Framework("mujoco_rollout", "mujoco", "mujoco", install="pip install 'mujoco>=3.3'", at_least="3.3")
+MUJOCO = Framework.of("mujoco_rollout", "mujoco")
 
 
 def quieten_warnings(mujoco: Any) -> None:

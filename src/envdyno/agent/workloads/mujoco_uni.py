@@ -13,13 +13,7 @@ from envdyno.agent.workloads.framework import Framework
 from envdyno.agent.workloads.mujoco_batch import MujocoStates
 from envdyno.agent.workloads.physics import BatchRequest, ModelSource, PhysicsWorkload, physics_workload
 
-FRAMEWORK = Framework(
-    "mujoco_uni",
-    "mujoco_uni",
-    "mujoco-uni-runtime",
-    install="pip install 'mujoco-uni-runtime>=0.3'",
-    at_least="0.3",
-)
+FRAMEWORK = Framework.of("mujoco_uni", "mujoco_uni")
 
 
 class UniEngine(MujocoStates):

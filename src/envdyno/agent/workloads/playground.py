@@ -8,9 +8,7 @@ from envdyno.agent.workloads.jax_batch import JaxWorkload, jax_spec
 from envdyno.agent.workloads.options import whole
 from envdyno.agent.workloads.registry import WorkloadError
 
-FRAMEWORK = Framework(
-    "playground", "mujoco_playground", "playground", install="pip install 'playground>=0.0.5'"
-)
+FRAMEWORK = Framework.of("playground", "mujoco_playground")
 
 
 def import_framework(**_options: object) -> None:

@@ -28,12 +28,7 @@ from envdyno.agent.workloads.options import choice, whole
 from envdyno.agent.workloads.registry import WorkloadError
 from envdyno.agent.workloads.vector_env import space_spec
 
-FRAMEWORK = Framework(
-    "pufferlib",
-    "pufferlib",
-    "pufferlib-core",
-    install="pip install --no-deps pufferlib-core && pip install torch gymnasium psutil",
-)
+FRAMEWORK = Framework.of("pufferlib", "pufferlib")
 
 
 class Backend(str, Enum):

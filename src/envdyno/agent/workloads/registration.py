@@ -1,9 +1,12 @@
-"""One registered name: what it stands for, and what it needs. Imports nothing."""
+"""One registered name: what it stands for, what it needs, and what it can tell. Imports no framework."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
+
+from envdyno.agent.workloads.requirement import Requirement
 
 
 class Naming(str, Enum):
@@ -12,6 +15,8 @@ class Naming(str, Enum):
     EXACT = "exact"
     PREFIX = "prefix"
     """Written ``name:target``; the factory gets ``target`` as an option."""
+    BY_FACTORY = "by_factory"
+    """Either, as the factory takes ``target`` or does not: known once it is imported."""
 
 
 class Reach(str, Enum):
@@ -36,6 +41,14 @@ class Tells(str, Enum):
     INSIDE_COUNT = "a count of its own for check"
 
 
+class Told(NamedTuple):
+    """One thing that a workload tells."""
+
+    what: Tells
+    where: str = ""
+    """Of which targets it is told, or what it is made of; empty where it is told of all."""
+
+
 @dataclass(frozen=True)
 class Registration:
     """One registered name."""
@@ -45,14 +58,14 @@ class Registration:
     """``module:attribute`` of the factory."""
     summary: str
     naming: Naming = Naming.EXACT
-    requires: tuple[str, ...] = ()
-    """Distributions that the workload imports."""
+    requires: tuple[Requirement, ...] = ()
+    """What the workload imports; an adapter's framework first."""
     install: str = ""
-    """What to type when one of them is missing."""
+    """What to type when one of them is missing or too old."""
     reach: Reach = Reach.TESTED
     group: str = ""
     """Heading under which it is listed."""
-    tells: tuple[Tells, ...] = ()
+    tells: tuple[Told, ...] = ()
     """What it can tell; empty where nobody has said."""
     limits: tuple[str, ...] = ()
     """What it cannot do, and what distorts its figures, as sentences."""

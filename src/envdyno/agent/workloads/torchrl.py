@@ -21,9 +21,7 @@ from envdyno.agent.workloads.registry import WorkloadError
 from envdyno.agent.workloads.tensor_rows import TensorRows
 from envdyno.agent.workloads.torch_vector import tensor_specs
 
-FRAMEWORK = Framework(
-    "torchrl", "torchrl", "torchrl", install="pip install 'torchrl>=0.6' gymnasium", at_least="0.6"
-)
+FRAMEWORK = Framework.of("torchrl", "torchrl")
 SHOWN = ("observation", "pixels")
 
 

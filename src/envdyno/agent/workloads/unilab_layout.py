@@ -19,9 +19,7 @@ from typing import Any
 from envdyno.agent.workloads.framework import Framework
 from envdyno.agent.workloads.registry import WorkloadError
 
-FRAMEWORK = Framework(
-    "unilab", "unilab", "unilab", install="pip install 'unilab[mujoco,motrix]'", at_least="1.0"
-)
+FRAMEWORK = Framework.of("unilab", "unilab")
 KNOWN = "1.0 to 1.5"
 """Versions whose layout the adapter knows."""
 RUNTIMES = ("unilab.rl.runtime", "uni_rl")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from envdyno.agent.workloads.registration import Registration
-from envdyno.suite.catalogue import SUITE
+from envdyno.suite.catalogue import SUITE, told
 
 REFERENCE_CASES = (
     "flashsac/go2_joystick_flat/mujoco",
@@ -28,6 +28,9 @@ def _around(collector: str, task: Registration) -> Registration:
         requires=task.requires,
         install=task.install,
         group="suite" if name in REFERENCE_CASES else "suite collectors",
+        tells=told("env_step and its parts, action_select, replay, bookkeeping"),
+        limits=("Its actor network (-o policy=torch) needs PyTorch: pip install torch.",),
+        example=f"{name} --num-envs 2048",
     )
 
 

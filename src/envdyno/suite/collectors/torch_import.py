@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import Any
 
 from envdyno.agent.workloads.registry import WorkloadError
@@ -24,6 +25,6 @@ def import_torch() -> Any:
         if error.name != "torch":
             raise
         raise TorchMissingError(
-            "The policy 'torch' needs the package 'torch', which is not installed: install envdyno[torch], "
-            "or take actions from the ring with -o policy=none."
+            f"The policy 'torch' needs the package 'torch', which is not installed for {sys.executable}: "
+            "pip install torch, or take actions from the ring with -o policy=none."
         ) from error
