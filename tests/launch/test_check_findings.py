@@ -148,7 +148,7 @@ def test_a_thread_outside_its_placement_is_told_beside_the_census() -> None:
     }
     grade, text = graded(sighting(told={"audit": audit}))["threads"]
     assert grade is Grade.NOTE
-    assert text == "5 threads: 4 x rayon; 4 threads may run outside"
+    assert text == "5 threads: the main one, a pool of 4 x rayon; 4 threads may run outside"
 
 
 @pytest.mark.parametrize("key", ["transitions", "episodes", "reward_sum", "observation_hash"])

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -74,9 +75,27 @@ def test_what_cannot_be_done_is_refused_with_what_was_asked(changes: dict[str, A
 
 def test_names_of_another_interpreters_workloads_are_left_to_it(tmp_path: Path) -> None:
     python = tmp_path / "python"
-    python.write_text("")
-    python.chmod(0o755)
+    python.symlink_to(sys.executable)
     check(request(python=python, workload="only_registered_there"))
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("", "cannot be started: Exec format error"),
+        ("#!/bin/sh\nexit 3\n", r"not a Python interpreter: .* exit code 3\."),
+        ("#!/bin/sh\necho no such library >&2\nexit 127\n", "exit code 127 and says: no such library"),
+        ('#!/bin/sh\necho "odd: $4"\n', r"exit code 0\."),
+    ],
+)
+def test_what_is_no_interpreter_is_refused_before_any_worker_starts(
+    script: str, said: str, tmp_path: Path
+) -> None:
+    program = tmp_path / "program"
+    program.write_text(script)
+    program.chmod(0o755)
+    with pytest.raises(UsageError, match=said):
+        check(request(python=program))
 
 
 def test_a_request_cannot_be_changed_and_has_no_unknown_fields() -> None:

@@ -6,7 +6,7 @@ import importlib
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from envdyno.agent.edges import install_probes
@@ -17,7 +17,8 @@ from envdyno.agent.measure.window import EdgeReader, Stepper
 from envdyno.agent.stages import Ledger, Stage
 from envdyno.agent.workloads.built import BuiltWorkload, CountedStep, accept, settle_counting
 from envdyno.agent.workloads.contract import BuildContext
-from envdyno.agent.workloads.registry import Resolved, call_factory, load_factory, resolve
+from envdyno.agent.workloads.gymnasium_count import watch_vector
+from envdyno.agent.workloads.registry import Resolved, call_factory, load_factory, resolve, seed_notes
 
 OWN_ACTIONS = "workload"
 SITE_FOLDERS = ("site-packages", "dist-packages")
@@ -66,7 +67,10 @@ def build_workload(job: Job, resolved: Resolved, factory: Callable[..., Any]) ->
         options=job.options,
         context=context,
     )
+    if context.check:
+        watch_vector(built)
     workload = accept(built, job.workload, job.num_envs, job.seed)
+    workload = replace(workload, notes=(*workload.notes, *seed_notes(factory)))
     if workload.reset is not None:
         workload.reset()
     return workload

@@ -49,6 +49,8 @@ def look_closely(stepping: Stepping, steps: int) -> dict[str, Any]:
         "reward_sum": totals.reward_sum,
         "nonfinite_rows": totals.nonfinite_rows,
         "counted_inside": counted_inside,
+        "why_not_inside": workload.why_not_inside,
+        "notes": list(workload.notes),
         "work": {name: after[name] - value for name, value in before.items() if name in after},
         "contacts": look_at_contacts(workload.contacts_now),
         "late_resets": _late_resets(tallies),

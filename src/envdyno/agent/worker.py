@@ -65,6 +65,9 @@ def main(arguments: Sequence[str]) -> NoReturn:
     except (PeerGone, Terminated, BrokenPipeError):
         sys.exit(1)
     except BaseException as error:  # also SystemExit: a workload may call sys.exit
+        if isinstance(error, WorkloadError) and error.__cause__ is not None:
+            # The user gets a sentence; where it came from is for whoever looks closer.
+            traceback.print_exception(error)
         channel.send(FromWorker.FAILED, **describe_failure(error))
         sys.exit(1)
     sys.exit(0)

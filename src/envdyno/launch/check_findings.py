@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
+
+from envdyno.record.counted import counted
 
 MANY_EPISODES = 1
 """Fewer ended episodes than this leave the reset path unseen."""
@@ -65,6 +67,7 @@ def findings(first: Sighting, second: Sighting) -> tuple[Finding, ...]:
         *_episodes(first),
         *_observations(first),
         *_substeps(first),
+        *(Finding("seed", Grade.NOTE, note) for note in first.seen.get("notes", ())),
         _repeats(first, second),
         *_processes(first),
         *_manners(first),
@@ -91,7 +94,7 @@ def _counting(first: Sighting) -> Iterator[Finding]:
     counted, inside = seen["transitions"], seen["counted_inside"]
     rows = f"{counted:,} transitions and {seen['reset_rows']:,} reset rows ({mode or 'autoreset not told'})"
     if inside is None:
-        text = f"{rows}; nothing inside the environments counts besides"
+        text = f"{rows}; {seen.get('why_not_inside') or 'nothing inside the environments counts besides'}"
         yield Finding("counting", Grade.NOTE, text)
     elif inside == counted:
         text = f"{rows}; the environments counted {inside:,} themselves"
@@ -199,9 +202,7 @@ def _repeats(first: Sighting, second: Sighting) -> Finding:
 
 def _processes(first: Sighting) -> Iterator[Finding]:
     audit = first.told["audit"]
-    threads = len(audit["threads"])
-    pools = ", ".join(f"{pool['threads']} x {pool['name']}" for pool in audit["pools"])
-    text = f"{threads} threads" + (f": {pools}" if pools else "")
+    text = _census(audit["threads"], audit["pools"])
     grade = Grade.NOTE if audit["findings"] else Grade.GOOD
     problems = "; ".join(str(found.get("message", "")).rstrip(".") for found in audit["findings"])
     yield Finding("threads", grade, f"{text}; {problems}" if problems else text)
@@ -212,6 +213,18 @@ def _processes(first: Sighting) -> Iterator[Finding]:
     if first.left_processes:
         text = f"{first.left_processes} were left running at the end, and had to be ended"
         yield Finding("processes", Grade.WRONG, text)
+
+
+def _census(threads: Sequence[Mapping[str, Any]], pools: Sequence[Mapping[str, Any]]) -> str:
+    """Return how many threads there are, in groups that add up to all of them."""
+    text = counted(len(threads), "thread")
+    single = len(threads) - 1 - sum(pool["threads"] for pool in pools)
+    if len(threads) < 2 or single < 0:
+        return text
+    groups = ["the main one", *(f"a pool of {pool['threads']} x {pool['name']}" for pool in pools)]
+    if single:
+        groups.append(f"{single} not in a pool")
+    return f"{text}: {', '.join(groups)}"
 
 
 def _manners(first: Sighting) -> Iterator[Finding]:

@@ -17,6 +17,8 @@ from envdyno.agent.workloads.registry import WorkloadError, resolve
 from envdyno.plan.usage_error import UsageError
 from envdyno.record.case import Mode
 from envdyno.record.hardware import HardwareCounting
+from envdyno.sides.interpreter import check_starts
+from envdyno.sides.problems import SideError
 
 DEFAULT_WORKLOAD = "go2_joystick_flat/mujoco"
 DEFAULT_NUM_ENVS = 2048
@@ -72,6 +74,11 @@ def check(request: RunRequest) -> None:
     _check_numbers(request)
     if not request.python.is_file():
         raise UsageError(f"There is no interpreter at {request.python}; give --python a path that exists.")
+    if request.python != Path(sys.executable):
+        try:
+            check_starts(request.python)
+        except SideError as error:
+            raise UsageError(f"--python {request.python} was given. {error}") from error
     try:
         parse_numa(request.placement.numa)
         if request.python == Path(sys.executable):

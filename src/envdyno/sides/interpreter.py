@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -143,6 +144,42 @@ def describe(path: Path, environ: Mapping[str, str], sys_path: Sequence[Path] = 
     return _read(path, json.loads(answer.splitlines()[0]))
 
 
+@lru_cache
+def check_starts(path: Path) -> None:
+    """Start a program once and see that it is a Python that workers can run in; each only once.
+
+    Raises:
+        SideError: it does not start, is no Python, or is older than 3.10.
+    """
+    marker = f"envdyno-{secrets.token_hex(8)}:"
+    code = f"import sys; sys.stdout.write('{marker}%d.%d' % sys.version_info[:2])"
+    try:
+        done = subprocess.run(
+            [str(path), "-I", "-S", "-c", code],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_DEADLINE_S,
+            check=False,
+        )
+    except OSError as error:
+        raise SideError(SideProblem.INTERPRETER, f"{path} cannot be started: {error.strerror}.") from error
+    except subprocess.TimeoutExpired as error:
+        raise SideError(
+            SideProblem.INTERPRETER, f"{path} did not answer as Python does within {_DEADLINE_S:.0f} s."
+        ) from error
+    _, _, version = os.fsdecode(done.stdout).partition(marker)
+    if re.fullmatch(r"\d+\.\d+", version) is None:
+        said = (os.fsdecode(done.stderr) or os.fsdecode(done.stdout)).strip().splitlines()
+        # What a program says that only repeats the question explains nothing.
+        answer = f" and says: {said[0][:200]}" if said and marker not in said[0] else "."
+        raise SideError(
+            SideProblem.INTERPRETER,
+            f"{path} is not a Python interpreter: asked for its version it ends with exit code "
+            f"{done.returncode}{answer}",
+        )
+    _check_version(path, version)
+
+
 class Descriptions:
     """Descriptions of interpreters, each asked for once: to start Python and read metadata takes a while."""
 
@@ -164,17 +201,21 @@ def _has_metadata(folder: Path) -> bool:
 
 def _read(path: Path, body: dict[str, Any]) -> Description:
     version = body["interpreter"]["version"]
-    if tuple(int(part) for part in version.split(".")[:2]) < OLDEST:
-        raise SideError(
-            SideProblem.INTERPRETER,
-            f"{path} is Python {version}. A side needs Python {OLDEST[0]}.{OLDEST[1]} or newer.",
-        )
+    _check_version(path, version)
     facts = {name: value for name, value in body["interpreter"].items() if name != "executable"}
     return Description(
         Interpreter(path=path, **facts),
         package_set(body["distributions"], body["markers"]),
         body["user_site"],
     )
+
+
+def _check_version(path: Path, version: str) -> None:
+    if tuple(int(part) for part in version.split(".")[:2]) < OLDEST:
+        raise SideError(
+            SideProblem.INTERPRETER,
+            f"{path} is Python {version}. A side needs Python {OLDEST[0]}.{OLDEST[1]} or newer.",
+        )
 
 
 def _by_version(version: str) -> Path:

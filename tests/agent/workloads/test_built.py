@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from collections import namedtuple
 from types import SimpleNamespace
 from typing import Any
@@ -215,14 +216,37 @@ def test_rows_that_nobody_resets_are_refused() -> None:
         settle_counting(returning(rows, Autoreset.DISABLED), rows)
 
 
-@pytest.mark.parametrize(("mode", "assumed"), [(None, "not told"), ("MASKED", "does not tell")])
+@pytest.mark.parametrize(("mode", "assumed"), [(None, "not told"), (Autoreset.MASKED, "does not tell")])
 def test_rows_without_a_mode_that_decides_are_counted_on_an_assumption(
-    mode: str | None, assumed: str
+    mode: Autoreset | None, assumed: str
 ) -> None:
-    workload = accept(VectorEnv(mode=mode), "mine:build", NUM_ENVS, 0)
-    counted = settle_counting(workload, workload.step(None))
+    rows = (np.zeros((NUM_ENVS, 1)), np.ones(NUM_ENVS), NO, NO, {})
+    counted = settle_counting(returning(rows, mode), rows)
     assert counted.assumption is not None
     assert assumed in counted.assumption
+
+
+def test_a_vector_of_gymnasium_without_a_mode_is_counted_by_next_step(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "gymnasium.vector", SimpleNamespace(VectorEnv=VectorEnv))
+    workload = accept(VectorEnv(mode=None), "mine:build", NUM_ENVS, 0)
+    ended = np.array([True, False, False, False])
+    counted = settle_counting(workload, (np.zeros((NUM_ENVS, 1)), np.ones(NUM_ENVS), ended, NO, {}))
+    assert counted.step(None) == Tally(NUM_ENVS - 1, 1, 0, None, float(NUM_ENVS))
+    assert workload.spec.autoreset is None, "it was not told"
+    assert counted.assumption is not None
+    assert "step after the one that ends them" in counted.assumption
+
+
+def test_a_workload_that_counts_on_an_assumption_says_so_itself() -> None:
+    spec = WorkloadSpec(NUM_ENVS)
+    built = SimpleNamespace(
+        spec=spec, step=lambda actions: Tally(4), counting_assumption="mine", check_notes=("a", "b")
+    )
+    workload = accept(built, "mine:build", NUM_ENVS, 0)
+    assert settle_counting(workload, Tally(4)).assumption == "mine"
+    assert workload.notes == ("a", "b")
 
 
 def test_the_first_step_is_remembered_for_the_count_of_the_second() -> None:

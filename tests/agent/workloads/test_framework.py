@@ -79,9 +79,20 @@ def test_a_module_of_the_users_that_is_not_there_is_named(installed: Path) -> No
         import_user_module("sims", "my_robots.tasks")
 
 
-def test_what_a_module_of_the_users_raises_is_the_users_to_see(installed: Path) -> None:
-    (installed / "my_broken_robots.py").write_text("import no_such_dependency\n")
-    with pytest.raises(ModuleNotFoundError, match="no_such_dependency"):
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("import no_such_dependency\n", r"No module named 'no_such_dependency' \(at .*robots\.py:1\)"),
+        ("\nx = 1 / 0\n", r"ZeroDivisionError: division by zero \(at .*robots\.py:2\)"),
+        ("def f():\n    return (\n", r"SyntaxError: .* \(at .*robots\.py:2\)"),
+        ("raise SystemExit\n", r"SystemExit \(at .*robots\.py:1\)"),
+    ],
+)
+def test_a_module_of_the_users_that_fails_at_import_is_told_with_the_place_and_the_cause(
+    text: str, said: str, installed: Path
+) -> None:
+    (installed / "my_broken_robots.py").write_text(text)
+    with pytest.raises(WorkloadError, match=f"import 'my_broken_robots' first, which fails with .*{said}"):
         import_user_module("sims", "my_broken_robots")
 
 

@@ -23,6 +23,7 @@ from envdyno.agent.workloads.registry import (
     load_factory,
     registrations,
     resolve,
+    seed_notes,
 )
 
 CONTEXT = BuildContext(0, 1, (0,), 1, attribution=False)
@@ -179,10 +180,24 @@ def test_a_missing_framework_comes_with_what_to_type(module: Any) -> None:
         load("envs_d:build", entry)
 
 
-def test_what_a_module_raises_itself_is_passed_on_with_its_traceback(module: Any) -> None:
-    module("envs_e", "raise RuntimeError('no display')\n")
-    with pytest.raises(RuntimeError, match="no display"):
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("raise RuntimeError('no display')\n", r"RuntimeError: no display \(at .*envs_e\.py:1\)"),
+        ("\nx = 1 / 0\n", r"ZeroDivisionError: division by zero \(at .*envs_e\.py:2\)"),
+        ("def build():\n    return (\n", r"SyntaxError: .* \(at .*envs_e\.py:2\)"),
+        ("import sys\nsys.exit(3)\n", r"SystemExit: 3 \(at .*envs_e\.py:2\)"),
+        ("from sys import nosuch\n", r"ImportError: .*nosuch.* \(at .*envs_e\.py:1\)"),
+    ],
+)
+def test_a_module_that_fails_at_its_import_is_told_with_the_place_and_the_cause(
+    text: str, said: str, module: Any
+) -> None:
+    module("envs_e", text)
+    sys.modules.pop("envs_e", None)
+    with pytest.raises(WorkloadError, match=said) as caught:
         load("envs_e:build")
+    assert caught.value.__cause__ is not None, "its traceback is for the log"
 
 
 def call(factory: Any, target: str | None = None, **options: Any) -> Any:
@@ -234,8 +249,30 @@ def test_an_option_that_the_factory_does_not_have_is_met_with_those_it_has() -> 
 def test_a_factory_that_cannot_take_a_batch_is_told_how_it_is_called() -> None:
     def build(seed: int) -> None: ...
 
-    with pytest.raises(WorkloadError, match="a factory is called with num_envs and seed"):
+    with pytest.raises(WorkloadError, match="takes no parameter num_envs: a factory is called with num_envs"):
         call(build)
+
+
+def test_a_factory_that_takes_no_seed_is_called_without_one_and_that_is_noted() -> None:
+    def seedless(num_envs: int, speed: int = 1) -> dict[str, int]:
+        return {"num_envs": num_envs, "speed": speed}
+
+    def seeded(num_envs: int, seed: int) -> None: ...
+
+    def anything(**given: Any) -> dict[str, Any]:
+        return given
+
+    assert call(seedless, speed=3) == {"num_envs": 4, "speed": 3}
+    assert call(anything) == {"num_envs": 4, "seed": 7}
+    assert "takes no seed" in " ".join(seed_notes(seedless))
+    assert (seed_notes(seeded), seed_notes(anything), seed_notes(object())) == ((), (), ())
+
+
+def test_a_factory_without_a_seed_still_refuses_options_that_it_has_not() -> None:
+    def seedless(num_envs: int) -> None: ...
+
+    with pytest.raises(WorkloadError, match="has no option 'speed'"):
+        call(seedless, speed=3)
 
 
 @pytest.mark.parametrize("name", ["num_envs", "seed", "context", "target"])

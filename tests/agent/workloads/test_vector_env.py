@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from enum import Enum
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +12,14 @@ import pytest
 
 from envdyno.agent.measure.actions import ActionSource, action_ring
 from envdyno.agent.workloads.contract import ArraySpec, Autoreset
-from envdyno.agent.workloads.vector_env import looks_like_vector_env, space_spec, vector_env_spec
+from envdyno.agent.workloads.registry import WorkloadError
+from envdyno.agent.workloads.vector_env import (
+    assumed_autoreset,
+    looks_like_vector_env,
+    processes_of,
+    space_spec,
+    vector_env_spec,
+)
 
 
 class Discrete:
@@ -106,12 +115,69 @@ def test_the_specification_of_a_vector_environment_is_read_off_its_attributes() 
     assert spec.autoreset is Autoreset.DISABLED
 
 
-@pytest.mark.parametrize("metadata", [None, {}, {"autoreset_mode": "odd"}])
+@pytest.mark.parametrize("metadata", [None, {}, {"autoreset_mode": None}])
 def test_a_mode_that_is_not_told_is_not_guessed(metadata: Any) -> None:
     env = SimpleNamespace(num_envs=4, single_action_space=Discrete(2), metadata=metadata)
     spec = vector_env_spec(env, 4)
     assert spec.autoreset is None
     assert spec.observation == {}
+
+
+class AutoresetMode(Enum):
+    """As in ``gymnasium.vector``."""
+
+    NEXT_STEP = "NextStep"
+    SAME_STEP = "SameStep"
+    DISABLED = "Disabled"
+
+
+def with_tag(tag: object) -> Any:
+    return SimpleNamespace(
+        num_envs=4, single_action_space=Discrete(2), metadata={"autoreset_mode": tag}, step=None, reset=None
+    )
+
+
+@pytest.mark.parametrize("member", AutoresetMode)
+def test_a_mode_is_told_by_a_member_its_name_or_its_value(member: AutoresetMode) -> None:
+    for tag in (member, member.name, member.value, member.name.lower()):
+        spec = vector_env_spec(with_tag(tag), 4)
+        assert spec.autoreset is Autoreset[member.name], tag
+
+
+@pytest.mark.parametrize("tag", ["odd", "", "none", "masked", 1, True, False, ["NextStep"]])
+def test_a_mode_that_there_is_not_is_refused_in_a_sentence(tag: object) -> None:
+    with pytest.raises(WorkloadError, match=r"autoreset_mode=.*NextStep, SameStep, Disabled\."):
+        vector_env_spec(with_tag(tag), 4)
+
+
+def test_a_vector_of_gymnasium_that_tells_no_mode_is_taken_for_next_step_as_gymnasium_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class VectorEnv:
+        """Stands for ``gymnasium.vector.VectorEnv``."""
+
+    class Mine(VectorEnv):
+        pass
+
+    monkeypatch.setitem(sys.modules, "gymnasium.vector", SimpleNamespace(VectorEnv=VectorEnv))
+    mode, assumption = assumed_autoreset(Mine())
+    assert mode is Autoreset.NEXT_STEP
+    assert "Mine" in assumption
+    assert "metadata['autoreset_mode']" in assumption
+    assert assumed_autoreset(with_tag(None))[0] is Autoreset.SAME_STEP
+
+
+def test_environments_in_processes_of_their_own_are_known_by_their_vector() -> None:
+    class AsyncVectorEnv:
+        num_envs = 3
+
+    class Mine(AsyncVectorEnv):
+        pass
+
+    class Wrapped:
+        unwrapped = Mine()
+
+    assert [processes_of(env) for env in (Mine(), Wrapped(), with_tag(None))] == [3, 3, 0]
 
 
 def test_a_plain_environment_does_not_look_like_a_vector_environment() -> None:

@@ -4,7 +4,7 @@ from enum import Enum
 
 import pytest
 
-from envdyno.agent.workloads.options import choice, one_of, truth, whole
+from envdyno.agent.workloads.options import choice, one_of, refusing_values, truth, whole
 from envdyno.agent.workloads.registry import WorkloadError
 
 
@@ -38,3 +38,29 @@ def test_only_whole_numbers_from_the_least_on_are_taken(value: object) -> None:
 def test_only_true_and_false_are_true_or_false(value: object) -> None:
     with pytest.raises(WorkloadError, match="true or false"):
         truth("sims", "shared", value)
+
+
+@pytest.mark.parametrize("error", [TypeError, ValueError, KeyError, AttributeError, AssertionError, OSError])
+def test_what_a_framework_raises_about_values_is_a_sentence_that_names_them(error: type[Exception]) -> None:
+    with (
+        pytest.raises(
+            WorkloadError, match=r"sims:walk cannot be made with frame_skip='abc': .*odd"
+        ) as caught,
+        refusing_values("sims:walk", {"frame_skip": "abc", "sim": None}),
+    ):
+        raise error("odd\nand a signature of two thousand letters")
+    assert "signature" not in str(caught.value)
+    assert __file__ in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "error"), [({}, TypeError), ({"sim": None}, KeyError), ({"a": 1}, MemoryError)]
+)
+def test_what_is_not_about_values_is_passed_on(options: dict[str, object], error: type[Exception]) -> None:
+    with pytest.raises(error), refusing_values("sims:walk", options):
+        raise error("odd")
+
+
+def test_a_refusal_stays_what_it_is() -> None:
+    with pytest.raises(WorkloadError, match=r"^as it was$"), refusing_values("sims:walk", {"a": 1}):
+        raise WorkloadError("as it was")

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Any
 
 from envdyno.agent.workloads.contract import BuildContext
 from envdyno.agent.workloads.framework import Framework
 from envdyno.agent.workloads.jax_batch import JaxWorkload, jax_spec
-from envdyno.agent.workloads.options import whole
+from envdyno.agent.workloads.options import choice, refusing_values, whole
 from envdyno.agent.workloads.registry import WorkloadError
 
 FRAMEWORK = Framework.of("brax", "brax")
+
+
+class Backend(str, Enum):
+    """Brax's physics pipelines (``brax.envs.base.PipelineEnv``)."""
+
+    GENERALIZED = "generalized"
+    POSITIONAL = "positional"
+    SPRING = "spring"
+    MJX = "mjx"
 
 
 def import_framework(**_options: object) -> None:
@@ -43,10 +53,14 @@ def build(
     """
     envs, jax = FRAMEWORK.load("brax.envs"), FRAMEWORK.load("jax")
     limit = whole("brax", "episode_length", episode_length)
+    pipeline = choice("brax", "backend", backend, Backend).value
     known = getattr(envs, "_envs", None)
     if known is not None and target not in known:
         raise WorkloadError(f"Brax has no environment {target!r}; it has: {', '.join(sorted(known))}.")
-    env = envs.create(target, backend=backend, batch_size=num_envs, episode_length=limit, auto_reset=True)
+    with refusing_values(f"brax:{target}", {"backend": pipeline}):
+        env = envs.create(
+            target, backend=pipeline, batch_size=num_envs, episode_length=limit, auto_reset=True
+        )
     inner = env.unwrapped
     spec = jax_spec(
         num_envs,
@@ -55,7 +69,7 @@ def build(
         substeps=getattr(inner, "_n_frames", None),
         step_dt_s=_step_dt_s(inner),
         limit=limit,
-        details={"name": target, "backend": backend, "device": jax.default_backend()},
+        details={"name": target, "backend": pipeline, "device": jax.default_backend()},
         modules=("brax", "jax", "jaxlib"),
     )
     reset = jax.jit(env.reset)

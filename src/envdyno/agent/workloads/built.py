@@ -14,9 +14,10 @@ from typing import Any
 from envdyno.agent.measure.step_log import as_tally
 from envdyno.agent.workloads.contract import Autoreset, Tally, WorkloadSpec, is_count
 from envdyno.agent.workloads.ended_reset import EndedReset
+from envdyno.agent.workloads.gymnasium_count import why_not_inside
 from envdyno.agent.workloads.registry import WorkloadError
 from envdyno.agent.workloads.rows import RowCounter, is_row_result, row_count
-from envdyno.agent.workloads.vector_env import looks_like_vector_env, vector_env_spec
+from envdyno.agent.workloads.vector_env import assumed_autoreset, looks_like_vector_env, vector_env_spec
 
 EVERY_ROW = "every row of every step is taken for a transition"
 
@@ -38,6 +39,14 @@ class BuiltWorkload:
     reset_ended: Callable[[Any], Any] | None
     """Resets the rows that ended, where the workload leaves that to its caller and tells how."""
     close: Callable[[], Any] | None
+    assumed: tuple[Autoreset, str]
+    """How rows are counted where the workload tells no mode, and the assumption that this is."""
+    assumption: str | None = None
+    """What the workload itself assumed to count."""
+    notes: tuple[str, ...] = ()
+    """What whoever checks it should know, in parts of sentences."""
+    why_not_inside: str | None = None
+    """Why nothing can be counted inside its environments, where that is known."""
 
 
 def accept(built: Any, name: str, num_envs: int, seed: int) -> BuiltWorkload:
@@ -63,6 +72,7 @@ def accept(built: Any, name: str, num_envs: int, seed: int) -> BuiltWorkload:
     reset = getattr(built, "reset", None)
     if vector_env:
         reset = _seeded(built.reset, seed)
+    assumption = getattr(built, "counting_assumption", None)
     return BuiltWorkload(
         spec=spec,
         step=step,
@@ -76,6 +86,10 @@ def accept(built: Any, name: str, num_envs: int, seed: int) -> BuiltWorkload:
         count_inside=_part(built, "count_inside"),
         reset_ended=EndedReset(built) if vector_env and spec.autoreset is Autoreset.DISABLED else None,
         close=_part(built, "close"),
+        assumed=assumed_autoreset(built),
+        assumption=assumption if isinstance(assumption, str) else None,
+        notes=tuple(getattr(built, "check_notes", ())),
+        why_not_inside=why_not_inside(getattr(built, "vector", built)),
     )
 
 
@@ -115,7 +129,7 @@ def settle_counting(workload: BuiltWorkload, first_outcome: Any) -> CountedStep:
             as_tally(first_outcome, workload.spec.num_envs)
         except ValueError as error:
             raise WorkloadError(str(error)) from error
-        return CountedStep(workload.step, workload.observation, mode, None)
+        return CountedStep(workload.step, workload.observation, mode, workload.assumption)
     inner = workload.step
 
     def silent_step(actions: Any) -> None:
@@ -150,11 +164,12 @@ def _count_rows(workload: BuiltWorkload, first_outcome: Any) -> CountedStep:
             "rows would be stepped beyond the end of their episodes. Build them with another mode, or let "
             "the factory return a VectorEnv, or a workload that resets them and counts."
         )
-    counter = RowCounter(workload.step, num_envs, mode or Autoreset.SAME_STEP, workload.reset_ended)
+    assumed_mode, assumed = workload.assumed
+    counter = RowCounter(workload.step, num_envs, mode or assumed_mode, workload.reset_ended)
     counter.observe(first_outcome)
     assumption = None
     if mode is None:
-        assumption = "the autoreset mode is not told; rows are taken to reset in the step that ends them"
+        assumption = assumed
     elif mode is Autoreset.MASKED:
         assumption = f"step() does not tell which rows were transitions; {EVERY_ROW}"
     return CountedStep(counter.step, workload.observation or counter.observation, mode, assumption)

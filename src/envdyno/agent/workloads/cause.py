@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import traceback
+from pathlib import Path
 
 _LONGEST = 300
 _IMPORT_MACHINERY = "<frozen "
@@ -11,7 +11,11 @@ _IMPORT_MACHINERY = "<frozen "
 
 def in_a_line(error: BaseException) -> str:
     """Return the type, the first line of the message and the place of an exception."""
-    message = error.msg if isinstance(error, SyntaxError) else str(error)
+    message = str(error)
+    if isinstance(error, SyntaxError):
+        message = error.msg
+    elif isinstance(error, KeyError) and error.args:
+        message = str(error.args[0])  # str() of a KeyError is a repr, line ends and all
     lines = str(message or "").strip().splitlines()
     first = lines[0].strip() if lines else ""
     if len(first) > _LONGEST:
@@ -26,7 +30,7 @@ def place_of(error: BaseException) -> str | None:
 
     ``None`` where no code of Python's own raised it.
     """
-    if isinstance(error, SyntaxError) and error.filename and os.path.isfile(error.filename):
+    if isinstance(error, SyntaxError) and error.filename and Path(error.filename).is_file():
         return f"{error.filename}:{error.lineno}"
     frames = [
         frame

@@ -18,17 +18,19 @@ from envdyno.agent.workloads.array_rows import ArrayRows
 from envdyno.agent.workloads.contract import Autoreset, BuildContext, Tally, WorkloadSpec, WorkTotals
 from envdyno.agent.workloads.ended_reset import EndedReset
 from envdyno.agent.workloads.framework import Framework
+from envdyno.agent.workloads.gymnasium_count import watch_vector
 from envdyno.agent.workloads.gymnasium_spaces import SpaceActions
 from envdyno.agent.workloads.gymnasium_vectors import (
     call_factory_of,
     every_one_has,
     factory_of,
     make_vec,
+    own_part,
     told_by,
     vector_options,
 )
-from envdyno.agent.workloads.registry import WorkloadError
-from envdyno.agent.workloads.vector_env import vector_env_spec
+from envdyno.agent.workloads.registry import WorkloadError, seed_notes
+from envdyno.agent.workloads.vector_env import assumed_autoreset, vector_env_spec
 
 FRAMEWORK = Framework.of("gymnasium", "gymnasium")
 
@@ -36,22 +38,30 @@ FRAMEWORK = Framework.of("gymnasium", "gymnasium")
 class GymnasiumWorkload:
     """A ``VectorEnv`` that is counted by its autoreset mode."""
 
-    def __init__(self, env: Any, spec: WorkloadSpec, seed: int) -> None:
-        """Step ``env``, which resets by ``spec.autoreset``."""
-        assert spec.autoreset is not None, "the mode is known before anything is counted"
+    def __init__(self, env: Any, spec: WorkloadSpec, seed: int, notes: tuple[str, ...] = ()) -> None:
+        """Step ``env``, which resets by ``spec.autoreset``, or as Gymnasium has it where that is not told."""
         self.spec = spec
+        self.check_notes = notes
+        self.vector = env
+        assumed, assumption = assumed_autoreset(env)
+        self.counting_assumption = assumption if spec.autoreset is None else None
+        autoreset = spec.autoreset or assumed
         self._env = env
         self._seed = seed
-        self._rows = ArrayRows(spec.num_envs, spec.autoreset)
+        self._rows = ArrayRows(spec.num_envs, autoreset)
         self._observation: Any = None
-        self._reset_ended = EndedReset(env) if spec.autoreset is Autoreset.DISABLED else None
+        self._reset_ended = EndedReset(env) if autoreset is Autoreset.DISABLED else None
         self._env_step = phase("env_step")
-        self.make_actions = None
-        if spec.action is None:
+        self.make_actions = own_part(env, "make_actions")
+        if spec.action is None and self.make_actions is None:
             self.make_actions = SpaceActions(env.single_action_space, env.action_space, spec.num_envs)
-        self.count_inside = None
-        if every_one_has(env, "transitions_inside"):
+        self.count_inside = own_part(env, "count_inside")
+        if self.count_inside is None and every_one_has(env, "transitions_inside"):
             self.count_inside = lambda: sum(env.call("transitions_inside"))
+        self.synchronize, self.phases, self.contacts_now = (
+            own_part(env, name) for name in ("synchronize", "phases", "contacts_now")
+        )
+        self._own_work = own_part(env, "work")
 
     def reset(self) -> None:
         """Bring every environment to the start state that the seed gives."""
@@ -72,8 +82,11 @@ class GymnasiumWorkload:
         return self._observation
 
     def work(self) -> WorkTotals:
-        """Return running totals."""
-        return WorkTotals(episode_steps=self._rows.episode_steps)
+        """Return running totals, with those that the vector itself tells."""
+        totals = WorkTotals(episode_steps=self._rows.episode_steps)
+        if self._own_work is not None:
+            totals.update(self._own_work())
+        return totals
 
     def close(self) -> None:
         """Close the environments, and end their processes."""
@@ -124,6 +137,7 @@ def build(
         start_method=start_method,
         max_concurrency=max_concurrency,
     )
+    notes: tuple[str, ...] = ()
     if made_by is None:
         env = make_vec(
             gymnasium, target, num_envs, vectorization_mode, vector, environment, check=context.check
@@ -132,14 +146,17 @@ def build(
         raise WorkloadError(f"{target} makes its vector itself, so that how it resets is not set from here.")
     else:
         env = call_factory_of(made_by, target, num_envs, seed, environment, context)
-    return _counted(env, target, num_envs, seed)
+        notes = seed_notes(made_by)
+        if context.check:
+            watch_vector(env)
+    if isinstance(getattr(env, "spec", None), WorkloadSpec):
+        return env
+    return _counted(env, target, num_envs, seed, notes)
 
 
-def _counted(env: Any, target: str, num_envs: int, seed: int) -> Any:
-    """Return the workload around a vector; the vector itself where it does not tell how it resets."""
+def _counted(env: Any, target: str, num_envs: int, seed: int, notes: tuple[str, ...]) -> GymnasiumWorkload:
+    """Return the workload around a vector."""
     spec = vector_env_spec(env, num_envs)
     if spec.num_envs != num_envs:
         raise WorkloadError(f"{target} was asked for {num_envs} environments and built {spec.num_envs}.")
-    if spec.autoreset is None:
-        return env
-    return GymnasiumWorkload(env, replace(spec, **told_by(env, target)), seed)
+    return GymnasiumWorkload(env, replace(spec, **told_by(env, target)), seed, notes)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
+
+from envdyno.agent.workloads.vector_env import processes_of
 
 
 def counting_wrapper(gymnasium: Any) -> Any:
@@ -21,3 +24,26 @@ def counting_wrapper(gymnasium: Any) -> Any:
             return self._transitions
 
     return CountsInside
+
+
+def watch_vector(env: Any) -> None:
+    """Count inside the environments of a ``SyncVectorEnv`` that somebody else made.
+
+    A vector that counts inside itself is left alone; so is one whose environments are out of reach.
+    """
+    vectors = sys.modules.get("gymnasium.vector")
+    vector = getattr(env, "unwrapped", env)
+    if vectors is None or not isinstance(vector, vectors.SyncVectorEnv):
+        return
+    if any(callable(getattr(holder, "count_inside", None)) for holder in (env, vector)):
+        return
+    wrapper = counting_wrapper(sys.modules["gymnasium"])
+    vector.envs = type(vector.envs)(map(wrapper, vector.envs))
+    env.count_inside = lambda: sum(inner.transitions_inside() for inner in vector.envs)
+
+
+def why_not_inside(env: Any) -> str | None:
+    """Return why nothing can be counted inside a vector's environments, where that is known."""
+    if not processes_of(env):
+        return None
+    return "its environments are processes of their own (AsyncVectorEnv), which cannot be counted inside"

@@ -10,9 +10,9 @@ from typing import Any
 from envdyno.agent.workloads.contract import BuildContext
 from envdyno.agent.workloads.framework import import_user_module, split_target
 from envdyno.agent.workloads.gymnasium_count import counting_wrapper
-from envdyno.agent.workloads.options import choice, truth, whole
+from envdyno.agent.workloads.options import choice, refusing_values, truth, whole
 from envdyno.agent.workloads.registry import Resolved, WorkloadError, call_factory
-from envdyno.agent.workloads.vector_env import looks_like_vector_env
+from envdyno.agent.workloads.vector_env import looks_like_vector_env, processes_of
 
 
 class Resets(str, Enum):
@@ -73,7 +73,24 @@ def factory_of(gymnasium: Any, target: str) -> Any:
     if module_name is None:
         return None
     module = import_user_module("gymnasium", module_name)
-    return None if name in gymnasium.registry else getattr(module, name, None)
+    return None if name in gymnasium.registry else _attribute(module, name)
+
+
+def _attribute(module: Any, name: str) -> Any:
+    """Return what a dotted name means in a module, or ``None``."""
+    found = module
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def own_part(env: Any, name: str) -> Any:
+    """Return an optional part of the contract that a vector of the user's has, or ``None``."""
+    for holder in (env, env.unwrapped):
+        part = getattr(holder, name, None)
+        if callable(part):
+            return part
+    return None
 
 
 def call_factory_of(
@@ -111,32 +128,58 @@ def make_vec(
         WorkloadError: there is no such environment, or it does not take what was given.
     """
     how = _vectorization(vectorization_mode)
+    given = {**{key: getattr(value, "value", value) for key, value in vector.items()}, **environment}
     try:
         separate = how is not Vectorization.VECTOR_ENTRY_POINT
         if check and separate and (how or gymnasium.spec(split_target(target)[1]).vector_entry_point is None):
             wrappers = [counting_wrapper(gymnasium)]
         else:
             wrappers = None
-        return gymnasium.make_vec(
-            target,
-            num_envs=num_envs,
-            vectorization_mode=how and how.value,
-            vector_kwargs=vector,
-            wrappers=wrappers,
-            **environment,
-        )
-    except gymnasium.error.Error as error:
+        with refusing_values(f"gymnasium:{target}", given):
+            env = gymnasium.make_vec(
+                target,
+                num_envs=num_envs,
+                vectorization_mode=how and how.value,
+                vector_kwargs=vector,
+                wrappers=wrappers,
+                **environment,
+            )
+    except (gymnasium.error.Error, ImportError) as error:
         hint = " Give -o vectorization_mode=sync or async." if vector and how is None else ""
         raise WorkloadError(
-            f"Gymnasium {gymnasium.__version__} cannot make {target!r}: {error}{hint}"
+            f"Gymnasium {gymnasium.__version__} cannot make {target!r}: "
+            f"{_reason(gymnasium, target, error)}{hint}"
         ) from error
-    except TypeError as error:
-        given = sorted({*vector, *environment})
-        if given and "unexpected keyword argument" in str(error):
-            raise WorkloadError(
-                f"{target!r} was given {', '.join(given)}, and does not take all of them: {error}"
-            ) from error
-        raise
+    _check_render_mode(env, target, environment.get("render_mode"))
+    return env
+
+
+def _reason(gymnasium: Any, target: str, error: Exception) -> str:
+    """Return why an id cannot be made; for ``module:name``, also that the module has no such attribute."""
+    module, name = split_target(target)
+    if module is None or not isinstance(error, gymnasium.error.UnregisteredEnv):
+        return str(error)
+    return f"the module {module!r} has no attribute {name!r}, and Gymnasium has no such id either. {error}"
+
+
+def _check_render_mode(env: Any, target: str, asked: Any) -> None:
+    """Refuse a mode that the environment does not have: Gymnasium itself only warns, or is silent.
+
+    Raises:
+        WorkloadError: it is not among the ``render_modes`` of its metadata, nor made of them by Gymnasium's
+            wrappers ``RenderCollection`` (``_list``) and ``HumanRendering``.
+    """
+    modes = (getattr(env, "metadata", None) or {}).get("render_modes")
+    if asked is None or modes is None:
+        return
+    offered = [*modes, *(f"{mode}_list" for mode in modes if not mode.endswith("_list") and mode != "human")]
+    if {"rgb_array", "rgb_array_list"} & set(modes):
+        offered.append("human")
+    if asked in offered:
+        return
+    env.close()
+    has = f"it has: {', '.join(dict.fromkeys(offered))}" if offered else "it has none"
+    raise WorkloadError(f"gymnasium:{target} has no render_mode={asked!r}; {has}.")
 
 
 def told_by(env: Any, target: str) -> dict[str, Any]:
@@ -153,7 +196,7 @@ def told_by(env: Any, target: str) -> dict[str, Any]:
         "details": {
             "id": target,
             "vector": kind,
-            "processes": env.num_envs if kind == "AsyncVectorEnv" else 0,
+            "processes": processes_of(env),
             "render_mode": getattr(env, "render_mode", None),
         },
         "modules_under_test": _modules(env),

@@ -32,7 +32,7 @@ from envdyno.agent.workloads.contract import (
     WorkTotals,
 )
 from envdyno.agent.workloads.framework import Framework, import_user_module, split_target
-from envdyno.agent.workloads.options import one_of, truth, whole
+from envdyno.agent.workloads.options import one_of, refusing_values, truth, whole
 from envdyno.agent.workloads.registry import WorkloadError
 from envdyno.agent.workloads.vector_env import space_spec
 
@@ -132,21 +132,18 @@ def build(
     if not registry.contains(name):
         raise WorkloadError(_unknown(name, registry.list_registered_envs()))
     one_of("motrixlab", "mode", mode, ("train", "play"))
+    pin = truth("motrixlab", "pin_sim_threads", pin_sim_threads)
     if sim_threads is not None:
-        _make_pool(whole("motrixlab", "sim_threads", sim_threads), context, pin=pin_sim_threads)
+        _make_pool(whole("motrixlab", "sim_threads", sim_threads), context, pin=pin)
     _seed_numpy(seed)
-    try:
+    with refusing_values(f"motrixlab:{target}", {"sim": sim, **config}):
         env = registry.make(name, config or None, num_envs=num_envs, mode=mode, sim=sim, seed=seed)
-    except ValueError as error:
-        if "has no attribute" not in str(error):
-            raise
-        raise WorkloadError(f"motrixlab:{target} was given {', '.join(sorted(config))}: {error}") from error
     if not hasattr(env, "init_state"):
         raise WorkloadError(
             f"{name} is a {type(env).__name__}; this adapter steps MotrixLab's array environments (direct "
             "and manager style), which have init_state()."
         )
-    with compile_turn():
+    with refusing_values(f"motrixlab:{target}", {"sim": sim, **config}), compile_turn():
         env.init_state()
     spec = _spec(env, name, module, mode, sim_threads)
     workload = MotrixLabWorkload(env, spec, timed=context.attribution)
@@ -167,7 +164,7 @@ def _unknown(name: str, registered: dict[str, Any]) -> str:
 def _make_pool(threads: int, context: BuildContext, *, pin: bool) -> None:
     motrixsim = FRAMEWORK.load("motrixsim")
     pins = {}
-    if truth("motrixlab", "pin_sim_threads", pin):
+    if pin:
         pins["core_ids"] = list(context.cpus[:threads])
     try:
         motrixsim.init_thread_pool(num_threads=threads, **pins)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from enum import Enum
 from typing import Any, TypeVar
 
+from envdyno.agent.workloads.cause import in_a_line
 from envdyno.agent.workloads.registry import WorkloadError
 
 _Kind = TypeVar("_Kind", bound=Enum)
+_OF_A_VALUE = (TypeError, ValueError, LookupError, AttributeError, AssertionError, ArithmeticError, OSError)
+"""What Python code raises that was given a value which it cannot use."""
 
 
 def choice(adapter: str, option: str, value: Any, kind: type[_Kind]) -> _Kind:
@@ -54,6 +58,30 @@ def truth(adapter: str, option: str, value: Any) -> bool:
     if isinstance(value, bool):
         return value
     raise WorkloadError(f"{adapter} was given {option}={value!r}; it is true or false.")
+
+
+@contextmanager
+def refusing_values(name: str, options: Mapping[str, Any]) -> Iterator[None]:
+    """Make what a framework raises about the values of ``options`` a sentence that names them.
+
+    Options that are ``None`` were not given. Without any, whatever is raised is passed on.
+
+    Args:
+        name: what is made, as the user wrote it.
+        options: what the user gave, as the framework gets it.
+
+    Raises:
+        WorkloadError: the framework cannot make it with these options.
+    """
+    try:
+        yield
+    except WorkloadError:
+        raise
+    except _OF_A_VALUE as error:
+        given = ", ".join(f"{key}={value!r}" for key, value in options.items() if value is not None)
+        if not given:
+            raise
+        raise WorkloadError(f"{name} cannot be made with {given}: {in_a_line(error)}.") from error
 
 
 def _refused(adapter: str, option: str, value: Any, offered: Collection[str]) -> WorkloadError:

@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from envdyno.agent.workloads.cause import in_a_line
 from envdyno.agent.workloads.registration import Naming, Registration
 
 ENTRY_POINT_GROUP = "envdyno.workloads"
@@ -121,14 +122,19 @@ def load_factory(resolved: Resolved) -> Callable[..., Any]:
     """Import the factory of a workload and return it.
 
     Raises:
-        WorkloadError: its module or attribute does not exist, or it is no named callable.
-        Exception: whatever the module itself raises when it is imported.
+        WorkloadError: its module or attribute does not exist or fails when it is imported, or it is no
+            named callable.
     """
     module_name, _, attribute = resolved.factory.partition(":")
     try:
         found: Any = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         raise WorkloadError(_missing_module(resolved, module_name, error)) from error
+    except (Exception, SystemExit) as error:
+        raise WorkloadError(
+            f"{resolved.name!r} cannot be had: importing the module {module_name!r} fails with "
+            f"{in_a_line(error)}."
+        ) from error
     for part in attribute.split("."):
         if not hasattr(found, part):
             raise WorkloadError(
@@ -174,7 +180,7 @@ def call_factory(
     options: Mapping[str, Any],
     context: Any,
 ) -> Any:
-    """Call a factory with the options it knows; ``context`` only where it takes one.
+    """Call a factory with the options it knows; ``seed`` and ``context`` only where it takes them.
 
     Raises:
         WorkloadError: an option that the factory does not have, or that is not the user's to set.
@@ -200,17 +206,38 @@ def call_factory(
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
     if "context" in names:
         arguments["context"] = context
+    if not takes_seed(factory):
+        del arguments["seed"]
     unknown = sorted(set(arguments) - names)
     if unknown and not takes_any:
         raise WorkloadError(_unknown_options(resolved, unknown, names))
     return factory(**arguments)
 
 
+def takes_seed(factory: Callable[..., Any]) -> bool:
+    """Return whether a factory can be given the seed; many leave it to the reset of what they make."""
+    try:
+        parameters = inspect.signature(factory).parameters
+    except (TypeError, ValueError):
+        return True
+    seed = parameters.get("seed")
+    if seed is not None and seed.kind is not seed.POSITIONAL_ONLY:
+        return True
+    return any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+
+
+def seed_notes(factory: Any) -> tuple[str, ...]:
+    """Return what whoever checks a workload should know of its factory and the seed."""
+    if not callable(factory) or takes_seed(factory):
+        return ()
+    return ("the factory takes no seed: only a reset that takes one gets it",)
+
+
 def _unknown_options(resolved: Resolved, unknown: list[str], names: set[str]) -> str:
-    if {"num_envs", "seed"} & set(unknown):
+    if "num_envs" in unknown:
         return (
-            f"The factory of {resolved.name!r} takes no parameter {' and no parameter '.join(unknown)}: "
-            "a factory is called with num_envs and seed."
+            f"The factory of {resolved.name!r} takes no parameter num_envs: a factory is called with "
+            "num_envs, and with seed where it takes one."
         )
     offered = sorted(names - RESERVED)
     has = f"It has: {', '.join(offered)}." if offered else "It has no options."

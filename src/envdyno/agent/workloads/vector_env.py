@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from envdyno.agent.workloads.contract import ArraySpec, Autoreset, WorkloadSpec
+from envdyno.agent.workloads.registry import WorkloadError
+
+_TAG = "autoreset_mode"
+_TAGS = {"NextStep": Autoreset.NEXT_STEP, "SameStep": Autoreset.SAME_STEP, "Disabled": Autoreset.DISABLED}
+"""Values of ``gymnasium.vector.AutoresetMode``."""
 
 
 def looks_like_vector_env(built: Any) -> bool:
@@ -13,15 +19,67 @@ def looks_like_vector_env(built: Any) -> bool:
 
 
 def vector_env_spec(env: Any, num_envs: int) -> WorkloadSpec:
-    """Return the specification that the spaces and the metadata of a vector environment tell."""
-    mode = (getattr(env, "metadata", None) or {}).get("autoreset_mode")
-    known = {member.name: member for member in Autoreset}
+    """Return the specification that the spaces and the metadata of a vector environment tell.
+
+    Raises:
+        WorkloadError: its metadata name an autoreset mode that there is not.
+    """
     return WorkloadSpec(
         num_envs=int(getattr(env, "num_envs", num_envs)),
         action=space_spec(env.single_action_space),
         observation=_observation_specs(getattr(env, "single_observation_space", None)),
-        autoreset=known.get(getattr(mode, "name", "")),
+        autoreset=told_autoreset(env),
     )
+
+
+def told_autoreset(env: Any) -> Autoreset | None:
+    """Return the autoreset mode that the metadata of a vector tell; ``None`` where they tell none.
+
+    Understood are members of ``gymnasium.vector.AutoresetMode``, and their names and values as text.
+
+    Raises:
+        WorkloadError: it is something else.
+    """
+    tag = (getattr(env, "metadata", None) or {}).get(_TAG)
+    if tag is None:
+        return None
+    known = {_letters(value): mode for value, mode in _TAGS.items()}
+    mode = known.get(_letters(getattr(tag, "name", tag)))
+    if mode is None:
+        raise WorkloadError(
+            f"The metadata of {type(env).__name__} say {_TAG}={tag!r}; it is a member of "
+            f"gymnasium.vector.AutoresetMode, or its name: {', '.join(_TAGS)}."
+        )
+    return mode
+
+
+def _letters(tag: Any) -> str:
+    return str(tag).replace("_", "").lower()
+
+
+def assumed_autoreset(env: Any) -> tuple[Autoreset, str]:
+    """Return the mode that a vector which tells none is counted by, and the assumption as a sentence's part.
+
+    Gymnasium itself takes a vector without the tag for next-step
+    (``gymnasium.wrappers.vector.RecordEpisodeStatistics``); so are instances of its ``VectorEnv``.
+    """
+    gymnasium_vector = sys.modules.get("gymnasium.vector")
+    if gymnasium_vector is not None and isinstance(env, gymnasium_vector.VectorEnv):
+        return Autoreset.NEXT_STEP, (
+            f"the metadata of {type(env).__name__} tell no {_TAG}; rows are taken to reset in the step after "
+            f"the one that ends them, as Gymnasium does (set metadata[{_TAG!r}] to a member of "
+            "gymnasium.vector.AutoresetMode)"
+        )
+    return Autoreset.SAME_STEP, (
+        "the autoreset mode is not told; rows are taken to reset in the step that ends them"
+    )
+
+
+def processes_of(env: Any) -> int:
+    """Return how many processes of their own a vector's environments are."""
+    vector = getattr(env, "unwrapped", env)
+    kinds = {kind.__name__ for kind in type(vector).__mro__}
+    return int(vector.num_envs) if "AsyncVectorEnv" in kinds else 0
 
 
 def space_spec(space: Any) -> ArraySpec | None:
