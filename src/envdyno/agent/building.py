@@ -18,7 +18,8 @@ from envdyno.agent.stages import Ledger, Stage
 from envdyno.agent.workloads.built import BuiltWorkload, CountedStep, accept, settle_counting
 from envdyno.agent.workloads.contract import BuildContext
 from envdyno.agent.workloads.gymnasium_count import watch_vector
-from envdyno.agent.workloads.registry import Resolved, call_factory, load_factory, resolve, seed_notes
+from envdyno.agent.workloads.named_factory import named_factory
+from envdyno.agent.workloads.registry import Resolved, call_factory, seed_notes
 
 OWN_ACTIONS = "workload"
 SITE_FOLDERS = ("site-packages", "dist-packages")
@@ -40,8 +41,7 @@ def import_workload(job: Job) -> tuple[Resolved, Callable[..., Any], InstalledPr
     """Import the factory, and whatever framework its module says it needs; put the probes in place first."""
     extend_path(job.sys_path)
     probes = install_probes(job)
-    resolved = resolve(job.workload)
-    factory = load_factory(resolved)
+    resolved, factory = named_factory(job.workload)
     module = sys.modules.get(getattr(factory, "__module__", ""))
     import_framework = getattr(module, "import_framework", None)
     if callable(import_framework):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,8 +9,10 @@ from enum import Enum
 from itertools import product
 from typing import Any
 
+from envdyno.agent.workloads.entry_points import installed
+from envdyno.agent.workloads.near import near_names
 from envdyno.agent.workloads.registration import Naming
-from envdyno.agent.workloads.registry import WorkloadError, built_in, installed, resolve
+from envdyno.agent.workloads.registry import WorkloadError, built_in, resolve
 from envdyno.plan.experiment import ExperimentPlan
 from envdyno.plan.plan_error import PlanError
 
@@ -46,7 +47,7 @@ class Case:
 
 def catalogue() -> Catalogue:
     """Return the registered names of this interpreter; families such as ``gymnasium:`` have none to match."""
-    exact = [entry for entry in (*built_in(), *installed()) if entry.naming is Naming.EXACT]
+    exact = [entry for entry in (*built_in(), *installed()) if entry.naming is not Naming.PREFIX]
     groups: dict[str, list[str]] = {}
     for entry in exact:
         groups.setdefault(entry.group, []).append(entry.name)
@@ -117,5 +118,6 @@ def _match(pattern: str, known: Catalogue, unknown: Unknown) -> Iterator[str]:
 
 def _near(pattern: str, known: Catalogue) -> str:
     bare = pattern.translate(str.maketrans("", "", "*?[]"))
-    near = difflib.get_close_matches(bare, known.names, n=3, cutoff=0.3)
+    # A pattern leaves out what it stands for, so that a name may be much longer.
+    near = near_names(bare, known.names, cutoff=0.3)
     return f" Near it: {', '.join(near)}." if near else " `envdyno list` shows the names."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,12 @@ from envdyno.agent.measure.actions import ActionSource
 from envdyno.agent.placement.errors import PlacementError
 from envdyno.agent.placement.request import Request, parse_numa
 from envdyno.agent.stages import Stage
+from envdyno.agent.workloads.entry_points import ENTRY_POINT_GROUP, installed
 from envdyno.agent.workloads.registry import WorkloadError, resolve
 from envdyno.plan.usage_error import UsageError
 from envdyno.record.case import Mode
 from envdyno.record.hardware import HardwareCounting
+from envdyno.sides.entry_points import entry_point_names
 from envdyno.sides.interpreter import check_starts
 from envdyno.sides.problems import SideError
 
@@ -84,8 +87,26 @@ def check(request: RunRequest) -> None:
         if request.python == Path(sys.executable):
             # Another interpreter may have other entry points: there the agent looks.
             resolve(request.workload)
+        else:
+            _check_entry_point(request)
     except (PlacementError, WorkloadError) as error:
         raise UsageError(str(error)) from error
+
+
+def _check_entry_point(request: RunRequest) -> None:
+    """Refuse a name that an entry point beside envdyno gives, and none of the interpreter under test."""
+    name = request.workload.partition(":")[0]
+    if name not in {entry.name for entry in installed()}:
+        return
+    environ = (
+        request.whole_environ if request.whole_environ is not None else {**os.environ, **request.environ}
+    )
+    if name not in entry_point_names(request.python, environ):
+        raise UsageError(
+            f"{request.python} has no entry point {name!r} of the group {ENTRY_POINT_GROUP}. A package that "
+            f"is installed for {sys.executable} has it: install that package for {request.python} too, or "
+            "give the factory as module:attribute."
+        )
 
 
 def _check_numbers(request: RunRequest) -> None:

@@ -12,18 +12,18 @@ the workload's module.
 
 from __future__ import annotations
 
-import difflib
 import importlib
-import importlib.metadata
 import inspect
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from envdyno.agent.workloads.cause import in_a_line
+from envdyno.agent.workloads.entry_points import ENTRY_POINT_GROUP, installed
+from envdyno.agent.workloads.near import did_you_mean
 from envdyno.agent.workloads.registration import Naming, Registration
 
-ENTRY_POINT_GROUP = "envdyno.workloads"
 RESERVED = frozenset({"num_envs", "seed", "context", "target"})
 """Parameters of a factory that are no options of the user's."""
 
@@ -59,20 +59,6 @@ def built_in() -> tuple[Registration, ...]:
     return (*COLLECTORS, *SUITE, *ADAPTERS, SYNTHETIC)
 
 
-def installed() -> tuple[Registration, ...]:
-    """Return what other distributions of this interpreter registered by entry points."""
-    points = importlib.metadata.entry_points(group=ENTRY_POINT_GROUP)
-    return tuple(
-        Registration(
-            point.name,
-            f"{point.module}:{point.attr}",
-            f"from {point.dist.name} {point.dist.version}" if point.dist else "from an entry point",
-            group="installed",
-        )
-        for point in sorted(points, key=lambda point: point.name)
-    )
-
-
 def registrations() -> dict[str, Registration]:
     """Return every registered name of this interpreter; built-in names cannot be taken over."""
     return {entry.name: entry for entry in (*installed(), *built_in())}
@@ -90,11 +76,11 @@ def resolve(name: str) -> Resolved:
             "name: put it into a module with def, and give it as module:attribute."
         )
     known = registrations()
-    if (entry := known.get(name)) is not None and entry.naming is Naming.EXACT:
+    if (entry := known.get(name)) is not None and entry.naming is not Naming.PREFIX:
         return Resolved(name, entry.factory, entry)
     prefix, colon, target = name.partition(":")
     family = known.get(prefix)
-    if family is not None and family.naming is Naming.PREFIX:
+    if family is not None and family.naming is not Naming.EXACT:
         if not target:
             raise WorkloadError(
                 f"{prefix!r} opens a family of environments: say which one, as {prefix}:NAME."
@@ -110,11 +96,10 @@ def _is_dotted(text: str) -> bool:
 
 
 def _unknown(name: str, known: Mapping[str, Registration]) -> str:
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    hint = f" Did you mean {' or '.join(near)}?" if near else ""
     return (
-        f"There is no workload named {name!r}.{hint} `envdyno list` shows the names; "
-        "your own factory is given as module:attribute."
+        f"There is no workload named {name!r}.{did_you_mean(name, known)} {sys.executable} has no entry "
+        f"point of that name (group {ENTRY_POINT_GROUP}). `envdyno list` shows the names; your own factory "
+        "is given as module:attribute."
     )
 
 
@@ -162,13 +147,20 @@ def _missing_module(resolved: Resolved, module_name: str, error: ModuleNotFoundE
         return f"{resolved.name} needs the module {missing!r}, which is not installed: {registration.install}"
     if module_name == missing or module_name.startswith(missing + "."):
         return (
-            f"There is no module {missing!r} to import {resolved.name!r} from. Workers look in the current "
-            "folder and in the interpreter's installed packages."
+            f"There is no module {missing!r} to import {resolved.name!r} from{_nor_entry_point(resolved)}. "
+            "Workers look in the current folder and in the interpreter's installed packages."
         )
     return (
         f"{resolved.name!r} cannot be imported: its module {module_name!r} needs {missing!r}, "
         "which is not there."
     )
+
+
+def _nor_entry_point(resolved: Resolved) -> str:
+    if resolved.registration is not None:
+        return ""
+    prefix = resolved.name.partition(":")[0]
+    return f", and {sys.executable} has no entry point {prefix!r} of the group {ENTRY_POINT_GROUP}"
 
 
 def call_factory(
