@@ -8,12 +8,13 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
-from counted_gym import counted, make
+from counted_gym import counted, make, make_clockwork
 
 from envdyno.agent.measure.actions import ActionSource, action_ring
 from envdyno.agent.workloads.built import accept, settle_counting
 from envdyno.agent.workloads.contract import Autoreset, BuildContext, Tally
 from envdyno.agent.workloads.gymnasium import build
+from envdyno.agent.workloads.gymnasium_count import watch_vector
 from envdyno.agent.workloads.registry import WorkloadError
 
 NUM_ENVS = 5
@@ -151,7 +152,28 @@ def test_cart_pole_is_made_by_its_own_vector_and_counted_by_next_step() -> None:
         ("CartPole-v1", {"autoreset_mode": "same_step"}, "vectorization_mode=sync or async"),
         ("CartPole-v1", {"autoreset_mode": "none"}, "next_step, same_step, disabled"),
         ("CartPole-v1", {"vectorization_mode": "threads"}, "sync, async, vector_entry_point"),
-        ("CartPole-v1", {"vectorization_mode": "sync", "gravity": 3}, "given gravity"),
+        (
+            "CartPole-v1",
+            {"vectorization_mode": "sync", "gravity": 3},
+            "cannot be made with gravity=3: TypeErr",
+        ),
+        ("CartPole-v1", {"gravity": 3}, "cannot be made with gravity=3: TypeError"),
+        ("CartPole-v1", {"render_mode": "human2"}, "no render_mode='human2'; it has: .*rgb_array"),
+        (
+            "CartPole-v1",
+            {"vectorization_mode": "async", "render_mode": "rgb"},
+            "no render_mode='rgb'; it has: .*rgb_array",
+        ),
+        (
+            "counted_gym:Counted-v0",
+            {"folder": ".", "end_rate": 1, "space": "nosuch"},
+            "space='nosuch'.*KeyErr",
+        ),
+        ("counted_gym:Counted-v0", {"folder": "/nowhere"}, "folder='/nowhere': FileNotFoundError"),
+        ("counted_gym:Counted-v7", {"folder": "."}, "has no attribute 'Counted-v7'.* no such id either"),
+        ("counted_gym:nosuch", {}, "module 'counted_gym' has no attribute 'nosuch'.* no such id either"),
+        ("counted_gym:make_clockwork", {"tag": "sometimes"}, "NextStep, SameStep, Disabled"),
+        ("Ant-v2", {}, "Gymnasium .* cannot make 'Ant-v2': "),
         ("counted_gym:make", {"folder": ".", "autoreset_mode": "disabled"}, "makes its vector itself"),
         ("counted_gym:SPACES", {}, "neither a VectorEnv nor a factory"),
         ("counted_gym:counted", {"folder": "."}, "takes no parameter"),
@@ -162,16 +184,67 @@ def test_what_cannot_be_made_is_refused_in_a_sentence(target: str, options: Any,
         build(NUM_ENVS, 0, target, CONTEXT, **options)
 
 
-def test_a_vector_that_does_not_tell_its_mode_is_left_to_the_documented_assumption() -> None:
-    vector = gymnasium.vector.VectorEnv()
-    vector.num_envs = 2
-    vector.single_action_space = gymnasium.spaces.Discrete(2)
-    vector.single_observation_space = gymnasium.spaces.Discrete(2)
+@pytest.mark.parametrize("tag", [None, "NextStep", "NEXT_STEP", gymnasium.vector.AutoresetMode.NEXT_STEP])
+def test_a_vector_of_the_users_own_is_counted_as_it_counts_itself(tag: Any) -> None:
+    """Without a tag it is taken for next-step, as Gymnasium's own wrappers take it."""
+    workload = built("counted_gym:make_clockwork", tag=tag)
+    part = accept(workload, "clockwork", NUM_ENVS, 7)
+    assert part.count_inside is not None
+    tallies = stepped(workload, 20)
+    assert sum(tally.transitions for tally in tallies) == part.count_inside() == 15 * NUM_ENVS
+    assert sum(tally.reset_rows for tally in tallies) == 5 * NUM_ENVS
+    assumption = settle_counting(part, tallies[-1]).assumption
+    assert (assumption is None) == (tag is not None)
+    assert workload.spec.autoreset is (None if tag is None else Autoreset.NEXT_STEP)
+    assert "counted_gym" in workload.spec.modules_under_test
 
-    def factory(num_envs: int, seed: int) -> Any:
-        return vector
 
-    import counted_gym
+def test_a_plain_vector_of_the_users_own_is_counted_alike() -> None:
+    """``counted_gym:make_clockwork``, without ``gymnasium:`` before it."""
+    env = make_clockwork(NUM_ENVS, 7)
+    workload = accept(env, "counted_gym:make_clockwork", NUM_ENVS, 7)
+    counted_step = settle_counting(workload, workload.step(None))
+    before = env.moved
+    tallies = [counted_step.step(None) for _ in range(20)]
+    assert sum(tally.transitions for tally in tallies) == env.moved - before == 15 * NUM_ENVS
 
-    counted_gym.silent = factory
-    assert build(2, 0, "counted_gym:silent", CONTEXT) is vector
+
+@pytest.mark.parametrize("target", ["counted_gym:make", "counted_gym:make_seedless"])
+def test_a_check_counts_inside_the_environments_that_a_factory_made(target: str, tmp_path: Path) -> None:
+    workload = built(target, check=True, folder=str(tmp_path))
+    tallies = stepped(workload)
+    assert workload.count_inside() == counted(tmp_path)[0] == sum(tally.transitions for tally in tallies)
+
+
+@pytest.mark.parametrize("mode", ["SAME_STEP", "NEXT_STEP"])
+def test_a_check_counts_inside_a_plain_vector_too(mode: str, tmp_path: Path) -> None:
+    env = make(NUM_ENVS, 7, str(tmp_path), mode)
+    watch_vector(env)
+    env.reset(seed=7)
+    for _ in range(3):
+        env.step(env.action_space.sample())
+    assert env.count_inside() == counted(tmp_path)[0]
+
+
+def test_nothing_is_wrapped_where_nothing_is_checked(tmp_path: Path) -> None:
+    assert built("counted_gym:make", folder=str(tmp_path)).count_inside is None
+
+
+def test_processes_that_a_factory_made_cannot_be_counted_inside_and_that_is_said(tmp_path: Path) -> None:
+    workload = built("counted_gym:make_processes", check=True, folder=str(tmp_path))
+    part = accept(workload, "processes", NUM_ENVS, 7)
+    assert part.count_inside is None
+    assert "cannot be counted inside" in str(part.why_not_inside)
+    workload.close()
+
+
+def test_a_factory_without_a_seed_is_called_without_one(tmp_path: Path) -> None:
+    workload = built("counted_gym:make_seedless", folder=str(tmp_path))
+    assert "takes no seed" in " ".join(accept(workload, "mine", NUM_ENVS, 7).notes)
+    assert built("counted_gym:make", folder=str(tmp_path)).check_notes == ()
+
+
+def test_a_render_mode_that_the_environment_has_is_taken() -> None:
+    workload = built("CartPole-v1", vectorization_mode="sync", render_mode="rgb_array")
+    assert workload.spec.details["render_mode"] == "rgb_array"
+    workload.close()

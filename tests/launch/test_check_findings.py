@@ -64,6 +64,37 @@ def graded(first: Sighting, second: Sighting | None = None) -> dict[str, tuple[G
     return worst
 
 
+@pytest.mark.parametrize(
+    ("threads", "pools", "text"),
+    [
+        (0, [], "0 threads"),
+        (1, [], "1 thread"),
+        (2, [], "2 threads: the main one, 1 not in a pool"),
+        (3, [2], "3 threads: the main one, a pool of 2 x p0"),
+        (5, [3], "5 threads: the main one, a pool of 3 x p0, 1 not in a pool"),
+        (9, [2, 4], "9 threads: the main one, a pool of 2 x p0, a pool of 4 x p1, 2 not in a pool"),
+    ],
+)
+def test_the_groups_of_threads_add_up(threads: int, pools: list[int], text: str) -> None:
+    audit = {
+        "threads": [{}] * threads,
+        "pools": [{"name": f"p{index}", "threads": size} for index, size in enumerate(pools)],
+        "findings": [],
+    }
+    assert graded(sighting(told={"audit": audit}))["threads"][1] == text
+
+
+def test_what_a_factory_leaves_out_is_noted() -> None:
+    found = graded(sighting(seen={"notes": ["the factory takes no seed"]}))
+    assert found["seed"] == (Grade.NOTE, "the factory takes no seed")
+
+
+def test_why_nothing_is_counted_inside_is_said_where_it_is_known() -> None:
+    found = graded(sighting(seen={"counted_inside": None, "why_not_inside": "they are processes"}))
+    assert found["counting"][0] is Grade.NOTE
+    assert found["counting"][1].endswith("; they are processes")
+
+
 def test_a_workload_that_does_what_it_says_has_nothing_but_good_findings() -> None:
     found = graded(sighting())
     assert {grade for grade, _ in found.values()} == {Grade.GOOD}

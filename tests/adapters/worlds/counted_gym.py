@@ -85,4 +85,45 @@ def make(num_envs: int, seed: int, folder: str, mode: str = "SAME_STEP") -> Any:
     return gymnasium.vector.SyncVectorEnv([lambda: CountedEnv(folder)] * num_envs, **kwargs)
 
 
+def make_seedless(num_envs: int, folder: str) -> Any:
+    """A factory as most are: the seed is the reset's."""
+    return make(num_envs, 0, folder)
+
+
+def make_processes(num_envs: int, folder: str) -> Any:
+    """A factory whose environments are processes."""
+    return gymnasium.vector.AsyncVectorEnv([lambda: CountedEnv(folder)] * num_envs)
+
+
+class Clockwork(gymnasium.vector.VectorEnv):  # type: ignore[misc]
+    """A vector of the user's own: every episode is three steps long, and it counts inside itself."""
+
+    def __init__(self, num_envs: int, tag: Any = None) -> None:
+        self.metadata = {} if tag is None else {"autoreset_mode": tag}
+        self.num_envs = num_envs
+        self.single_action_space = gymnasium.spaces.Discrete(2)
+        self.single_observation_space = gymnasium.spaces.Box(0, 3, (1,), np.float64)
+        self.moved = 0
+        self._ages = np.zeros(num_envs)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        self._ages = np.zeros(self.num_envs)
+        return self._ages[:, None].copy(), {}
+
+    def step(self, actions: Any) -> Any:
+        resetting = self._ages >= 3
+        self.moved += int((~resetting).sum())
+        self._ages = np.where(resetting, 0, self._ages + 1)
+        never = np.zeros(self.num_envs, bool)
+        return self._ages[:, None].copy(), np.ones(self.num_envs), self._ages >= 3, never, {}
+
+    def count_inside(self) -> int:
+        return self.moved
+
+
+def make_clockwork(num_envs: int, seed: int, tag: Any = None) -> Any:
+    """A factory of the vector above."""
+    return Clockwork(num_envs, tag)
+
+
 register("Counted-v0", entry_point=CountedEnv, max_episode_steps=40)

@@ -11,6 +11,8 @@ from typing import Any
 
 from envdyno.agent.workloads.contract import Autoreset, WorkloadSpec
 from envdyno.agent.workloads.framework import Framework, import_user_module, split_target
+from envdyno.agent.workloads.near import did_you_mean
+from envdyno.agent.workloads.options import refusing_values
 from envdyno.agent.workloads.registry import WorkloadError
 from envdyno.agent.workloads.torch_vector import TorchVectorWorkload, tensor_specs
 from envdyno.agent.workloads.vector_env import space_spec
@@ -49,16 +51,19 @@ def build(
     gymnasium = FRAMEWORK.load("gymnasium")
     if name not in gymnasium.registry:
         raise WorkloadError(
-            f"Isaac Lab has no task {name!r}. A task of your own is given as isaaclab:MODULE:{name}, with "
-            "the module that registers it."
+            f"Isaac Lab has no task {name!r}.{did_you_mean(name, gymnasium.registry)} A task of your own is "
+            f"given as isaaclab:MODULE:{name}, with the module that registers it."
         )
     cfg = FRAMEWORK.load("isaaclab_tasks.utils").parse_env_cfg(name, device=device, num_envs=num_envs)
     cfg.seed = seed
     for key, value in config.items():
         if not hasattr(cfg, key):
-            raise WorkloadError(f"The configuration of {name} has no attribute {key!r}.")
+            raise WorkloadError(
+                f"The configuration of {name} has no attribute {key!r}.{did_you_mean(key, dir(cfg))}"
+            )
         setattr(cfg, key, value)
-    env = gymnasium.make(name, cfg=cfg)
+    with refusing_values(f"isaaclab:{target}", config):
+        env = gymnasium.make(name, cfg=cfg)
     plain = env.unwrapped
     first = env.reset(seed=seed)[0]
     spec = WorkloadSpec(

@@ -11,6 +11,8 @@ from typing import Any
 
 from envdyno.agent.workloads.contract import Autoreset, WorkloadSpec
 from envdyno.agent.workloads.framework import Framework, import_user_module, split_target
+from envdyno.agent.workloads.near import did_you_mean
+from envdyno.agent.workloads.options import refusing_values
 from envdyno.agent.workloads.registry import WorkloadError
 from envdyno.agent.workloads.torch_vector import TorchVectorWorkload, tensor_specs
 from envdyno.agent.workloads.vector_env import space_spec
@@ -44,8 +46,9 @@ def build(
     FRAMEWORK.load("mani_skill.envs")
     gymnasium = FRAMEWORK.load("gymnasium")
     if name not in gymnasium.registry:
-        raise WorkloadError(f"ManiSkill has no task {name!r}.")
-    inner = gymnasium.make(name, num_envs=num_envs, obs_mode=obs_mode, **task)
+        raise WorkloadError(f"ManiSkill has no task {name!r}.{did_you_mean(name, gymnasium.registry)}")
+    with refusing_values(f"maniskill:{target}", {"obs_mode": obs_mode, **task}):
+        inner = gymnasium.make(name, num_envs=num_envs, obs_mode=obs_mode, **task)
     wrappers = FRAMEWORK.load("mani_skill.vector.wrappers.gymnasium")
     env = wrappers.ManiSkillVectorEnv(inner, auto_reset=True, ignore_terminations=False)
     first = env.reset(seed=seed)[0]

@@ -24,7 +24,8 @@ from envdyno.agent.workloads.contract import (
 )
 from envdyno.agent.workloads.framework import Framework, import_user_module, split_target
 from envdyno.agent.workloads.gymnasium_count import counting_wrapper
-from envdyno.agent.workloads.options import choice, whole
+from envdyno.agent.workloads.near import did_you_mean
+from envdyno.agent.workloads.options import choice, refusing_values, whole
 from envdyno.agent.workloads.registry import WorkloadError
 from envdyno.agent.workloads.vector_env import space_spec
 
@@ -133,7 +134,10 @@ def build(
     if module is not None:
         import_user_module("pufferlib", module)
     if name not in gymnasium.registry:
-        raise WorkloadError(f"Gymnasium, which PufferLib steps here, has no environment {name!r}.")
+        raise WorkloadError(
+            f"Gymnasium, which PufferLib steps here, has no environment {name!r}."
+            f"{did_you_mean(name, gymnasium.registry)}"
+        )
     how = choice("pufferlib", "backend", backend, Backend)
     settings: dict[str, Any] = {}
     if how is Backend.MULTIPROCESSING:
@@ -148,7 +152,8 @@ def build(
     # In a process of its own an environment's count cannot be read.
     inside: list[Any] | None = [] if context.check and how is Backend.SERIAL else None
     emulated = EmulatedEnv(module, name, environment, inside)
-    made = vector.make(emulated, num_envs=num_envs, backend=kind, seed=seed, **settings)
+    with refusing_values(f"pufferlib:{target}", environment):
+        made = vector.make(emulated, num_envs=num_envs, backend=kind, seed=seed, **settings)
     shape = made.single_observation_space.shape
     spec = WorkloadSpec(
         num_envs=num_envs,

@@ -16,7 +16,8 @@ from envdyno.agent.measure.phases import phase
 from envdyno.agent.workloads.contract import Autoreset, BuildContext, Tally, WorkloadSpec, WorkTotals
 from envdyno.agent.workloads.framework import Framework, import_user_module, split_target
 from envdyno.agent.workloads.gymnasium_count import counting_wrapper
-from envdyno.agent.workloads.options import choice
+from envdyno.agent.workloads.near import did_you_mean
+from envdyno.agent.workloads.options import choice, refusing_values
 from envdyno.agent.workloads.registry import WorkloadError
 from envdyno.agent.workloads.tensor_rows import TensorRows
 from envdyno.agent.workloads.torch_vector import tensor_specs
@@ -105,7 +106,10 @@ def build(
     if module is not None:
         import_user_module("torchrl", module)
     if name not in gymnasium.registry:
-        raise WorkloadError(f"Gymnasium, which TorchRL steps here, has no environment {name!r}.")
+        raise WorkloadError(
+            f"Gymnasium, which TorchRL steps here, has no environment {name!r}."
+            f"{did_you_mean(name, gymnasium.registry)}"
+        )
     how = choice("torchrl", "batching", batching, Batching)
     torch.set_num_threads(context.threads)
     kind = envs.SerialEnv if how is Batching.SERIAL else envs.ParallelEnv
@@ -118,9 +122,10 @@ def build(
     inside: list[Any] = []
     if context.check and how is Batching.SERIAL:  # in a process of its own a count cannot be read
         make = _counted(make, counting_wrapper(gymnasium), inside)
-    env = kind(num_envs, make)
-    env.set_seed(seed)
-    first = env.reset()
+    with refusing_values(f"torchrl:{target}", environment):
+        env = kind(num_envs, make)
+        env.set_seed(seed)
+        first = env.reset()
     spec = WorkloadSpec(
         num_envs=num_envs,
         observation=tensor_specs({key: first[key] for key in SHOWN if key in first.keys()}),  # noqa: SIM118
