@@ -82,5 +82,5 @@ def test_the_specification_is_that_of_the_environment(workload: Any) -> None:
 
 
 def test_what_is_not_there_is_refused_in_a_sentence() -> None:
-    with pytest.raises(WorkloadError, match=r"no environment 'nowhere'; it has: .*ant"):
+    with pytest.raises(WorkloadError, match=r"no environment 'nowhere'\. It has: .*ant"):
         build(NUM_ENVS, 0, "nowhere", CONTEXT)

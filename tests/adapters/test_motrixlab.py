@@ -101,9 +101,9 @@ def test_perf_scopes_are_the_phases_of_a_run_that_is_timed() -> None:
 @pytest.mark.parametrize(
     ("target", "options", "words"),
     [
-        ("go2-nowhere", {}, "it has: |none at all"),
+        ("go2-nowhere", {}, "It has: |none at all"),
         ("no_such_module:go2", {}, "no module 'no_such_module'"),
-        ("go2_direct:go2-nowhere", {}, "it has: .*go2-stand-direct"),
+        ("go2_direct:go2-nowhere", {}, "It has: .*go2-stand-direct"),
         ("go2_direct:go2-stand-direct", {"gravity": 3}, "has no attribute 'gravity'"),
         ("go2_direct:go2-stand-direct", {"mode": "eval"}, "train, play"),
         ("go2_direct:go2-stand-direct", {"sim_threads": 0}, "sim_threads=0"),

@@ -58,5 +58,5 @@ def test_the_specification_is_that_of_the_environment(workload: Any) -> None:
 
 
 def test_what_is_not_there_is_refused_in_a_sentence() -> None:
-    with pytest.raises(WorkloadError, match=r"no environment 'Nowhere'; it has: .*CheetahRun"):
+    with pytest.raises(WorkloadError, match=r"no environment 'Nowhere'\. It has: .*CheetahRun"):
         build(NUM_ENVS, 0, "Nowhere", CONTEXT)

@@ -245,7 +245,7 @@ def test_a_motion_clip_that_is_not_there_is_named(assets: str) -> None:
     ("target", "options", "words"),
     [
         ("go2", {}, "ALGORITHM/TASK/BACKEND"),
-        ("dqn/go2_joystick_flat/mujoco", {}, "no algorithm 'dqn'; it has: appo, flashsac, ppo, sac"),
+        ("dqn/go2_joystick_flat/mujoco", {}, "no algorithm 'dqn'. It has: appo, flashsac, ppo, sac"),
         ("sac/go3/mujoco", {}, "cannot compose sac/go3/mujoco"),
         (GO2, {"overrides": "nothing.like=it"}, "cannot compose"),
         (GO2, {"overrides": "training.torch_threads.collector_num_threads=0"}, "must be >= 1"),

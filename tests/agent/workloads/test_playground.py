@@ -166,7 +166,7 @@ def test_each_step_waits_for_the_one_before_the_last_and_an_edge_for_all() -> No
 
 @pytest.mark.usefixtures("wrapped")
 def test_what_is_not_there_is_refused_in_a_sentence() -> None:
-    with pytest.raises(WorkloadError, match="it has: CheetahRun"):
+    with pytest.raises(WorkloadError, match="It has: CheetahRun"):
         build(NUM_ENVS, 0, "Nowhere", CONTEXT)
     with pytest.raises(WorkloadError, match="fetched from the network"):
         build(NUM_ENVS, 0, "Go1JoystickFlatTerrain", CONTEXT)

@@ -222,7 +222,7 @@ def test_isaac_sims_app_is_started_without_a_window_before_anything_else(
         (lambda: isaaclab.build(2, 0, "Isaac-Nowhere-v0"), "Isaac Lab has no task"),
         (lambda: isaaclab.build(2, 0, "Isaac-Ant-v0", gravity=3), "no attribute 'gravity'"),
         (lambda: maniskill.build(2, 0, "Nowhere-v1"), "ManiSkill has no task"),
-        (lambda: mjlab.build(2, 0, "Nowhere"), "it has: Mjlab-Go1"),
+        (lambda: mjlab.build(2, 0, "Nowhere"), "It has: Mjlab-Go1"),
     ],
 )
 def test_what_is_not_there_is_refused_in_a_sentence(call: Any, words: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from envdyno.agent.workloads.contract import BuildContext
 from envdyno.agent.workloads.framework import Framework
 from envdyno.agent.workloads.jax_batch import JaxWorkload, jax_spec
+from envdyno.agent.workloads.near import did_you_mean
 from envdyno.agent.workloads.options import choice, refusing_values, whole
 from envdyno.agent.workloads.registry import WorkloadError
 
@@ -56,7 +57,10 @@ def build(
     pipeline = choice("brax", "backend", backend, Backend).value
     known = getattr(envs, "_envs", None)
     if known is not None and target not in known:
-        raise WorkloadError(f"Brax has no environment {target!r}; it has: {', '.join(sorted(known))}.")
+        raise WorkloadError(
+            f"Brax has no environment {target!r}.{did_you_mean(target, known)} It has: "
+            f"{', '.join(sorted(known))}."
+        )
     with refusing_values(f"brax:{target}", {"backend": pipeline}):
         env = envs.create(
             target, backend=pipeline, batch_size=num_envs, episode_length=limit, auto_reset=True

@@ -12,6 +12,8 @@ steps are short then come back more often, so that a throughput favours short st
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Mapping
 from enum import Enum
 from typing import Any
@@ -27,11 +29,14 @@ from envdyno.agent.workloads.contract import (
 )
 from envdyno.agent.workloads.framework import Framework
 from envdyno.agent.workloads.gymnasium_spaces import SpaceActions
+from envdyno.agent.workloads.near import did_you_mean
 from envdyno.agent.workloads.options import choice, refusing_values, whole
 from envdyno.agent.workloads.registry import RESERVED, WorkloadError
 from envdyno.agent.workloads.vector_env import space_spec
 
 FRAMEWORK = Framework.of("envpool", "envpool")
+OWN_OPTIONS = ("batch_size", "env_type", "num_threads")
+"""Those of :func:`build`, beside those of the task."""
 LAST = 2
 """``dm_env.StepType`` of a row whose episode ended."""
 _WRAPPER_OPTIONS = frozenset(
@@ -196,10 +201,11 @@ def build(
             "at most as many rows as there are environments."
         )
     threads = context.threads if num_threads is None else whole("envpool", "num_threads", num_threads)
-    if target not in envpool.list_all_envs():
+    if target not in (known := envpool.list_all_envs()):
         raise WorkloadError(
-            f"EnvPool {envpool.__version__} has no task {target!r}; `python -c 'import envpool; "
-            "print(envpool.list_all_envs())'` shows those that it has."
+            f"EnvPool {envpool.__version__} has no task {target!r}.{did_you_mean(target, known)} Those that "
+            f"it has are shown by: {shlex.quote(sys.executable)} -c 'import envpool; "
+            "print(envpool.list_all_envs())'"
         )
     arguments = {"num_envs": num_envs, "batch_size": rows, "num_threads": threads, "seed": seed, **task}
     _check_task_options(envpool, target, task)
@@ -228,8 +234,10 @@ def _check_task_options(envpool: Any, target: str, task: Mapping[str, Any]) -> N
         if option in _WRAPPER_OPTIONS:
             continue
         if option not in defaults:
+            has = sorted({*OWN_OPTIONS, *defaults} - RESERVED)
             raise WorkloadError(
-                f"envpool:{target} has no option {option!r}; it has: {', '.join(sorted(defaults.keys() - RESERVED))}."
+                f"envpool:{target} has no option {option!r}.{did_you_mean(option, has)} It has: "
+                f"{', '.join(has)}."
             )
         if not _fits(value, defaults[option]):
             raise WorkloadError(

@@ -12,6 +12,7 @@ from typing import Any
 from envdyno.agent.workloads.compile_turn import compile_turn
 from envdyno.agent.workloads.contract import ArraySpec, Autoreset, BuildContext, WorkloadSpec
 from envdyno.agent.workloads.framework import Framework, import_user_module, split_target
+from envdyno.agent.workloads.near import did_you_mean
 from envdyno.agent.workloads.registry import WorkloadError
 from envdyno.agent.workloads.torch_vector import TorchVectorWorkload, tensor_specs
 
@@ -69,9 +70,10 @@ def build(
     if module is not None:
         import_user_module("mjlab", module)
     registry = FRAMEWORK.load("mjlab.tasks.registry")
-    if name not in registry.list_tasks():
+    known = registry.list_tasks()
+    if name not in known:
         raise WorkloadError(
-            f"mjlab has no task {name!r}; it has: {', '.join(sorted(registry.list_tasks()))}."
+            f"mjlab has no task {name!r}.{did_you_mean(name, known)} It has: {', '.join(sorted(known))}."
         )
     where = device or ("cuda:0" if torch.cuda.is_available() else "cpu")
     cfg = registry.load_env_cfg(name)

@@ -32,6 +32,7 @@ from envdyno.agent.workloads.contract import (
     WorkTotals,
 )
 from envdyno.agent.workloads.framework import Framework, import_user_module, split_target
+from envdyno.agent.workloads.near import did_you_mean
 from envdyno.agent.workloads.options import one_of, refusing_values, truth, whole
 from envdyno.agent.workloads.registry import WorkloadError
 from envdyno.agent.workloads.vector_env import space_spec
@@ -154,7 +155,10 @@ def build(
 
 def _unknown(name: str, registered: dict[str, Any]) -> str:
     if registered:
-        return f"MotrixLab has no environment {name!r}; it has: {', '.join(sorted(registered))}."
+        return (
+            f"MotrixLab has no environment {name!r}.{did_you_mean(name, registered)} It has: "
+            f"{', '.join(sorted(registered))}."
+        )
     return (
         f"MotrixLab has no environment {name!r}, and none at all: its own packages register none. Name the "
         f"module that registers yours, as motrixlab:MODULE:{name}."

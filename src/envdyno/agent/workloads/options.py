@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
 from typing import Any, TypeVar
 
 from envdyno.agent.workloads.cause import in_a_line
+from envdyno.agent.workloads.near import did_you_mean
 from envdyno.agent.workloads.registry import WorkloadError
 
 _Kind = TypeVar("_Kind", bound=Enum)
@@ -81,8 +83,17 @@ def refusing_values(name: str, options: Mapping[str, Any]) -> Iterator[None]:
         given = ", ".join(f"{key}={value!r}" for key, value in options.items() if value is not None)
         if not given:
             raise
+        if (unknown := _unexpected(error)) in options:
+            raise WorkloadError(f"{name} has no option {unknown!r}: {in_a_line(error)}.") from error
         raise WorkloadError(f"{name} cannot be made with {given}: {in_a_line(error)}.") from error
 
 
+def _unexpected(error: Exception) -> str | None:
+    """Return the name that a call did not take, where Python says which."""
+    found = re.search(r"unexpected keyword argument '(\w+)'", str(error))
+    return found[1] if found else None
+
+
 def _refused(adapter: str, option: str, value: Any, offered: Collection[str]) -> WorkloadError:
-    return WorkloadError(f"{adapter} has no {option}={value!r}; it has: {', '.join(offered)}.")
+    near = did_you_mean(str(value), offered)
+    return WorkloadError(f"{adapter} has no {option}={value!r}; it has: {', '.join(offered)}.{near}")

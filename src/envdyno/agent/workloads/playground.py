@@ -5,6 +5,7 @@ from __future__ import annotations
 from envdyno.agent.workloads.contract import BuildContext
 from envdyno.agent.workloads.framework import Framework
 from envdyno.agent.workloads.jax_batch import JaxWorkload, jax_spec
+from envdyno.agent.workloads.near import did_you_mean
 from envdyno.agent.workloads.options import whole
 from envdyno.agent.workloads.registry import WorkloadError
 
@@ -36,7 +37,8 @@ def build(
     registry = playground.registry
     if target not in registry.ALL_ENVS:
         raise WorkloadError(
-            f"MuJoCo Playground has no environment {target!r}; it has: {', '.join(registry.ALL_ENVS)}."
+            f"MuJoCo Playground has no environment {target!r}.{did_you_mean(target, registry.ALL_ENVS)} It "
+            f"has: {', '.join(registry.ALL_ENVS)}."
         )
     config = registry.get_default_config(target)
     own = episode_length is None

@@ -233,4 +233,5 @@ def _unknown_options(resolved: Resolved, unknown: list[str], names: set[str]) ->
         )
     offered = sorted(names - RESERVED)
     has = f"It has: {', '.join(offered)}." if offered else "It has no options."
-    return f"{resolved.name!r} has no option {', '.join(map(repr, unknown))}. {has}"
+    near = "".join(did_you_mean(one, offered) for one in unknown)
+    return f"{resolved.name!r} has no option {', '.join(map(repr, unknown))}. {has}{near}"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from envdyno.agent.workloads.near import did_you_mean
 from envdyno.agent.workloads.registry import WorkloadError
 from envdyno.agent.workloads.unilab_assets import WorkingFolder, look_for_assets_in, missing_asset
 from envdyno.agent.workloads.unilab_layout import FRAMEWORK, Layout
@@ -67,8 +68,11 @@ def compose(case: Case, num_envs: int, seed: int, overrides: Sequence[str]) -> A
     unilab, hydra = FRAMEWORK.load(), FRAMEWORK.load("hydra")
     folder = Path(unilab.__file__).parent / "conf" / case.algorithm
     if not folder.is_dir():
-        has = ", ".join(sorted(path.name for path in folder.parent.iterdir() if path.is_dir()))
-        raise WorkloadError(f"UniLab has no algorithm {case.algorithm!r}; it has: {has}.")
+        has = sorted(path.name for path in folder.parent.iterdir() if path.is_dir())
+        raise WorkloadError(
+            f"UniLab has no algorithm {case.algorithm!r}.{did_you_mean(case.algorithm, has)} It has: "
+            f"{', '.join(has)}."
+        )
     FRAMEWORK.load("hydra.core.global_hydra").GlobalHydra.instance().clear()
     own = REPAIRS.get(case.name, ()) if FRAMEWORK.version() in REPAIRED else ()
     settings = [
