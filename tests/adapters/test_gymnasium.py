@@ -155,9 +155,9 @@ def test_cart_pole_is_made_by_its_own_vector_and_counted_by_next_step() -> None:
         (
             "CartPole-v1",
             {"vectorization_mode": "sync", "gravity": 3},
-            "cannot be made with gravity=3: TypeErr",
+            "gravity.*: TypeError",
         ),
-        ("CartPole-v1", {"gravity": 3}, "cannot be made with gravity=3: TypeError"),
+        ("CartPole-v1", {"gravity": 3}, "gravity.*: TypeError"),
         ("CartPole-v1", {"render_mode": "human2"}, "no render_mode='human2'; it has: .*rgb_array"),
         (
             "CartPole-v1",

@@ -87,6 +87,27 @@ def test_noise_files_children_and_chance_are_noted(tmp_path: Path) -> None:
     assert any("spec.autoreset" in words for words in found.lacks)
 
 
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("x = 1 / 0\n", r"ZeroDivisionError: division by zero \(at .*work\.py:1\)"),
+        ("def build(num_envs, seed):\n    return (\n", r"SyntaxError: .*\(at .*work\.py:2\)"),
+    ],
+)
+def test_a_module_that_fails_at_its_import_is_a_sentence_without_a_traceback(
+    source: str, said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match=said) as caught:
+        checked(tmp_path, source)
+    assert "Traceback" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_factory_without_a_seed_is_checked_and_noted(tmp_path: Path) -> None:
+    found = checked(tmp_path, "def build(num_envs):\n    return lambda actions: num_envs\n")
+    assert grades(found)["seed"] is Grade.NOTE
+
+
 def test_a_workload_that_does_not_run_is_told_in_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"work:build does not run\. .*no such robot"):
         checked(tmp_path, "def build(num_envs, seed):\n    raise RuntimeError('no such robot')\n")

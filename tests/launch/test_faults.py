@@ -12,10 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from envdyno.agent.job import Purpose
 from envdyno.agent.placement.request import Request
 from envdyno.agent.stages import Stage
-from envdyno.launch.measure import measure
+from envdyno.launch.failure import FailureKind
+from envdyno.launch.measure import measure, prepare
 from envdyno.launch.reaping import processes_of
+from envdyno.launch.run import execute
 from envdyno.launch.session import open_session
 from envdyno.plan.run_request import RunRequest
 from envdyno.plan.usage_error import UsageError
@@ -171,6 +174,24 @@ def test_a_factory_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
     )
     with open_session() as session, pytest.raises(UsageError, match="There is no module 'no_such_module'"):
         measure(request, session)
+
+
+def test_the_traceback_of_what_is_told_in_a_sentence_is_in_the_workers_log(tmp_path: Path) -> None:
+    (tmp_path / "broken_at_import.py").write_text("x = 1 / 0\n")
+    request = RunRequest(
+        workload="broken_at_import:build",
+        num_envs=4,
+        placement=Request(numa="off"),
+        cwd=tmp_path,
+        sys_path=(tmp_path,),
+    )
+    with open_session() as session:
+        outcome = execute(request, prepare(request), session, Purpose.DESCRIBE)
+        log = (outcome.folder / "worker-0.log").read_text()
+    assert outcome.failure is not None
+    assert (outcome.failure.kind, outcome.failure.traceback) == (FailureKind.USAGE, None)
+    assert "Traceback" in log
+    assert "x = 1 / 0" in log
 
 
 def test_a_window_shorter_than_a_step_is_refused_before_it_is_measured(tmp_path: Path) -> None:
