@@ -12,13 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from envdyno.agent.job import Purpose
 from envdyno.agent.placement.request import Request
 from envdyno.agent.stages import Stage
-from envdyno.launch.failure import FailureKind
-from envdyno.launch.measure import measure, prepare
+from envdyno.launch.measure import measure
 from envdyno.launch.reaping import processes_of
-from envdyno.launch.run import execute
 from envdyno.launch.session import open_session
 from envdyno.plan.run_request import RunRequest
 from envdyno.plan.usage_error import UsageError
@@ -186,10 +183,10 @@ def test_the_traceback_of_what_is_told_in_a_sentence_is_in_the_workers_log(tmp_p
         sys_path=(tmp_path,),
     )
     with open_session() as session:
-        outcome = execute(request, prepare(request), session, Purpose.DESCRIBE)
-        log = (outcome.folder / "worker-0.log").read_text()
-    assert outcome.failure is not None
-    assert (outcome.failure.kind, outcome.failure.traceback) == (FailureKind.USAGE, None)
+        with pytest.raises(UsageError, match="division by zero") as caught:
+            measure(request, session)
+        (log,) = (path.read_text() for path in session.scratch.folder.rglob("worker-0.log"))
+    assert "Traceback" not in str(caught.value)
     assert "Traceback" in log
     assert "x = 1 / 0" in log
 
