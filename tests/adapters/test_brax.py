@@ -84,3 +84,7 @@ def test_the_specification_is_that_of_the_environment(workload: Any) -> None:
 def test_what_is_not_there_is_refused_in_a_sentence() -> None:
     with pytest.raises(WorkloadError, match=r"no environment 'nowhere'\. It has: .*ant"):
         build(NUM_ENVS, 0, "nowhere", CONTEXT)
+    with pytest.raises(WorkloadError, match=r"backend='foo'; it has: generalized, positional, spring, mjx"):
+        build(NUM_ENVS, 0, "ant", CONTEXT, backend="foo")
+    with pytest.raises(WorkloadError, match="episode_length='abc'; it is a whole number"):
+        build(NUM_ENVS, 0, "ant", CONTEXT, episode_length="abc")  # type: ignore[arg-type]

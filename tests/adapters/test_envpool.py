@@ -218,9 +218,20 @@ def test_a_robot_of_mujoco_playground_is_stepped_and_counted() -> None:
         ("CartPole-v1", {"env_type": "jax"}, "gymnasium, gym, dm"),
         ("CartPole-v1", {"batch_size": 13}, "at most as many rows"),
         ("CartPole-v1", {"num_threads": 0}, "num_threads=0"),
-        ("CartPole-v1", {"gravity": 3}, "does not take all of gravity"),
+        ("CartPole-v1", {"gravity": 3}, r"has no option 'gravity'\. It has: .*max_episode_steps"),
+        ("CartPole-v1", {"max_episode_steps": "abc"}, "'abc'; it is a whole number, by default 500"),
+        ("CartPole-v1", {"max_episode_steps": True}, "True; it is a whole number"),
+        ("CartPole-v1", {"reward_threshold": "high"}, "'high'; it is a number"),
+        ("CartPole-v1", {"gym_reset_return_info": "yes"}, "'yes'; it is true or false"),
+        ("CartPole-v1", {"base_path": 3}, "3; it is a text"),
+        ("CartPole-v1", {"render_mode": "human2"}, "render_mode='human2': ValueError"),
     ],
 )
 def test_what_cannot_be_made_is_refused_in_a_sentence(target: str, options: Any, words: str) -> None:
     with pytest.raises(WorkloadError, match=words):
         build(NUM_ENVS, 0, target, CONTEXT, **options)
+
+
+def test_a_whole_number_will_do_where_the_task_has_another_number() -> None:
+    built = build(NUM_ENVS, 0, "CartPole-v1", CONTEXT, reward_threshold=100)
+    built.close()

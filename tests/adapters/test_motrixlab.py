@@ -107,6 +107,10 @@ def test_perf_scopes_are_the_phases_of_a_run_that_is_timed() -> None:
         ("go2_direct:go2-stand-direct", {"gravity": 3}, "has no attribute 'gravity'"),
         ("go2_direct:go2-stand-direct", {"mode": "eval"}, "train, play"),
         ("go2_direct:go2-stand-direct", {"sim_threads": 0}, "sim_threads=0"),
+        ("go2_direct:go2-stand-direct", {"sim": "foo"}, "cannot be made with sim='foo': .*motrixsim"),
+        ("go2_direct:go2-stand-direct", {"ctrl_dt": "abc"}, "cannot be made with ctrl_dt='abc': TypeError"),
+        ("go2_direct:go2-stand-direct", {"pin_sim_threads": "maybe"}, "'maybe'; it is true or false"),
+        ("go2_direct:go2-stand-direct", {"sim_threads": 2, "pin_sim_threads": 1}, "1; it is true or false"),
     ],
 )
 def test_what_cannot_be_made_is_refused_in_a_sentence(target: str, options: Any, words: str) -> None:
