@@ -9,6 +9,7 @@ import sys
 from typing import Any
 
 import pytest
+from told_of import contradictions
 
 PYTHON = os.environ["ENVDYNO_FAMILY_PYTHON"]
 RUNS: list[list[str]] = json.loads(os.environ["ENVDYNO_FAMILY_RUNS"])
@@ -59,3 +60,4 @@ def test_it_does_what_it_says(arguments: list[str]) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     told = json.loads(done.stdout)
     assert not [found for found in told["findings"] if found["grade"] == "wrong"]
+    assert contradictions(arguments[0], told) == []

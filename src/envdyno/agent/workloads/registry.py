@@ -22,7 +22,7 @@ from typing import Any
 from envdyno.agent.workloads.cause import in_a_line
 from envdyno.agent.workloads.entry_points import ENTRY_POINT_GROUP, installed
 from envdyno.agent.workloads.near import did_you_mean
-from envdyno.agent.workloads.registration import Naming, Registration
+from envdyno.agent.workloads.registration import Naming, Registration, Tells, Told
 
 RESERVED = frozenset({"num_envs", "seed", "context", "target"})
 """Parameters of a factory that are no options of the user's."""
@@ -47,6 +47,14 @@ SYNTHETIC = Registration(
     "envdyno.agent.workloads.synthetic:build",
     "settable step time, noise, drift, resets and faults; measures envdyno itself",
     group="built in",
+    tells=tuple(
+        map(
+            Told,
+            (Tells.RESETS, Tells.REWARDS, Tells.SUBSTEPS, Tells.SIMULATED_TIME, Tells.UNSTABLE_ROWS),
+        )
+    ),
+    limits=("With step_ms=0 it does nothing and tells nothing.",),
+    example="synthetic -o step_ms=5 -o noise=0.02 --num-envs 64",
 )
 
 
