@@ -77,7 +77,7 @@ ADAPTERS: tuple[Registration, ...] = (
             Told(Tells.SUBSTEPS, "MuJoCo tasks"),
             Told(Tells.SIMULATED_TIME, "MuJoCo tasks"),
             Told(Tells.PHASES, "env_step, reset_done where it resets"),
-            _COUNTED,
+            Told(Tells.INSIDE_COUNT, "vectors of single environments"),
         ),
         limits=(
             "Substeps and simulated time of environments with frame_skip and dt (MuJoCo's) only.",
