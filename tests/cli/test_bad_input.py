@@ -99,7 +99,7 @@ BROKEN_MODULES = {
     "a lambda": ("build = lambda num_envs, seed: None\n", "shop:build", "is a lambda"),
     "no step": ("class build:\n    def __init__(self, num_envs, seed): pass\n", "shop:build", "no step()"),
     "unknown option": ("def build(num_envs, seed, size=1): pass\n", "shop:build", "It has: size."),
-    "takes no seed": ("def build(num_envs): pass\n", "shop:build", "num_envs and seed"),
+    "takes no batch": ("def build(seed): pass\n", "shop:build", "takes no parameter num_envs"),
     "a missing dependency": ("import not_installed_anywhere\n", "shop:build", "not_installed_anywhere"),
 }
 

@@ -27,22 +27,17 @@ from envdyno.agent.workloads.contract import (
     WorkloadSpec,
     WorkTotals,
 )
+from envdyno.agent.workloads.envpool_options import check_task_options
 from envdyno.agent.workloads.framework import Framework
 from envdyno.agent.workloads.gymnasium_spaces import SpaceActions
 from envdyno.agent.workloads.near import did_you_mean
 from envdyno.agent.workloads.options import choice, refusing_values, whole
-from envdyno.agent.workloads.registry import RESERVED, WorkloadError
+from envdyno.agent.workloads.registry import WorkloadError
 from envdyno.agent.workloads.vector_env import space_spec
 
 FRAMEWORK = Framework.of("envpool", "envpool")
-OWN_OPTIONS = ("batch_size", "env_type", "num_threads")
-"""Those of :func:`build`, beside those of the task."""
 LAST = 2
 """``dm_env.StepType`` of a row whose episode ended."""
-_WRAPPER_OPTIONS = frozenset(
-    {"from_pixels", "render_mode", "render_env_id", "render_width", "render_height", "render_camera_id"}
-)
-"""Options of ``envpool.make`` that are no part of a task's configuration."""
 
 
 class Interface(str, Enum):
@@ -208,7 +203,7 @@ def build(
             "print(envpool.list_all_envs())'"
         )
     arguments = {"num_envs": num_envs, "batch_size": rows, "num_threads": threads, "seed": seed, **task}
-    _check_task_options(envpool, target, task)
+    check_task_options(envpool, target, task)
     with refusing_values(f"envpool:{target}", task):
         pool = envpool.make(target, env_type=interface.value, **arguments)
     if pool.config.get("max_num_players", 1) != 1:
@@ -221,45 +216,6 @@ def build(
     if context.check and kind is EnvPoolWorkload and not pool.config.get("episodic_life", False):
         workload.watch_elapsed_steps()
     return workload
-
-
-def _check_task_options(envpool: Any, target: str, task: Mapping[str, Any]) -> None:
-    """Hold the user's options against the task's own: EnvPool itself answers with the signature of its C++.
-
-    Raises:
-        WorkloadError: the task has no such option, or one of another type.
-    """
-    defaults = envpool.make_spec(target).config._asdict()
-    for option, value in task.items():
-        if option in _WRAPPER_OPTIONS:
-            continue
-        if option not in defaults:
-            has = sorted({*OWN_OPTIONS, *defaults} - RESERVED)
-            raise WorkloadError(
-                f"envpool:{target} has no option {option!r}.{did_you_mean(option, has)} It has: "
-                f"{', '.join(has)}."
-            )
-        if not _fits(value, defaults[option]):
-            raise WorkloadError(
-                f"envpool:{target} was given {option}={value!r}; it is {_kind(defaults[option])}, by default "
-                f"{defaults[option]!r}."
-            )
-
-
-def _fits(value: Any, default: Any) -> bool:
-    """Return whether a value can stand for a default: C++ takes whole numbers for others, and no text."""
-    if isinstance(default, bool):
-        return isinstance(value, bool)
-    if isinstance(default, int):
-        return isinstance(value, int) and not isinstance(value, bool)
-    if isinstance(default, float):
-        return isinstance(value, (int, float)) and not isinstance(value, bool)
-    return not isinstance(default, str) or isinstance(value, str)
-
-
-def _kind(default: Any) -> str:
-    kinds = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
-    return kinds.get(type(default), f"a {type(default).__name__}")
 
 
 def _spec(
