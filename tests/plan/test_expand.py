@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from registered_package import install_package
 
 from envdyno.agent.job import Timing
 from envdyno.plan.cases import (
@@ -67,6 +68,17 @@ def test_the_suite_stands_for_its_seven_cases() -> None:
 
 def test_patterns_match_and_each_case_comes_once() -> None:
     assert find_workloads(["sac/g1_walk_flat/*", "sac/*/mujoco"], KNOWN) == (SUITE[3], SUITE[4], SUITE[5])
+
+
+def test_what_other_packages_registered_is_matched_by_its_name_its_group_and_patterns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install_package(tmp_path, {"their_one": "fam_pkg.envs:one", "their_family": "fam_pkg.envs:family"})
+    monkeypatch.syspath_prepend(tmp_path)
+    known = catalogue()
+    assert find_workloads(["installed"], known) == ("their_family", "their_one")
+    assert find_workloads(["their_o*", "their_family:small"], known) == ("their_one", "their_family:small")
+    assert "gymnasium" not in known.names
 
 
 def test_a_pattern_that_matches_nothing_is_refused_with_what_is_near() -> None:

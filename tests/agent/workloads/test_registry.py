@@ -287,3 +287,22 @@ def test_options_cannot_replace_what_the_run_decides(name: str) -> None:
             options={name: 1},
             context=CONTEXT,
         )
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("gymnasum:Ant-v5", "gymnasium:Ant-v5"),
+        ("brx:ant", "brax:ant"),
+        ("mujoco_rolout:go2", "mujoco_rollout:go2"),
+    ],
+)
+def test_a_misspelt_family_is_met_with_the_family_that_was_meant(name: str, meant: str) -> None:
+    with pytest.raises(WorkloadError, match=f"Did you mean {meant}"):
+        load_factory(resolve(name))
+
+
+def test_a_module_that_is_not_there_and_is_like_no_family_is_met_with_no_guess() -> None:
+    with pytest.raises(WorkloadError, match="has no entry point 'my_robots'") as caught:
+        load_factory(resolve("my_robots:build"))
+    assert "Did you mean" not in str(caught.value)

@@ -19,7 +19,13 @@ def near_names(name: str, known: Iterable[str], cutoff: float = _CUTOFF) -> list
     return [by_lower[one] for one in near]
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return `` Did you mean A or B?`` with a space before it; empty where nothing is near."""
-    near = near_names(name, known)
+def did_you_mean(name: str, known: Iterable[str], suffix: str = "") -> str:
+    """Return `` Did you mean A or B?`` with a space before it; empty where nothing is near.
+
+    Args:
+        name: what was written.
+        known: what could have been meant.
+        suffix: follows each proposal, and is not compared.
+    """
+    near = [f"{one}{suffix}" for one in near_names(name, known)]
     return f" Did you mean {' or '.join(near)}?" if near else ""

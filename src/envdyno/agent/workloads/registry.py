@@ -105,7 +105,7 @@ def _is_dotted(text: str) -> bool:
 
 def _unknown(name: str, known: Mapping[str, Registration]) -> str:
     return (
-        f"There is no workload named {name!r}.{did_you_mean(name, known)} {sys.executable} has no entry "
+        f"There is no workload named {name!r}.{_near(name, known)} {sys.executable} has no entry "
         f"point of that name (group {ENTRY_POINT_GROUP}). `envdyno list` shows the names; your own factory "
         "is given as module:attribute."
     )
@@ -156,12 +156,26 @@ def _missing_module(resolved: Resolved, module_name: str, error: ModuleNotFoundE
     if module_name == missing or module_name.startswith(missing + "."):
         return (
             f"There is no module {missing!r} to import {resolved.name!r} from{_nor_entry_point(resolved)}. "
-            "Workers look in the current folder and in the interpreter's installed packages."
+            f"Workers look in the current folder and in the interpreter's installed packages."
+            f"{_near_family(resolved)}"
         )
     return (
         f"{resolved.name!r} cannot be imported: its module {module_name!r} needs {missing!r}, "
         "which is not there."
     )
+
+
+def _near(name: str, known: Mapping[str, Registration]) -> str:
+    """Return names near to ``name``; of families, where it is written like a member of one."""
+    prefix, colon, target = name.partition(":")
+    if not colon:
+        return did_you_mean(name, known)
+    families = (one for one, entry in known.items() if entry.naming is not Naming.EXACT)
+    return did_you_mean(prefix, families, f":{target}")
+
+
+def _near_family(resolved: Resolved) -> str:
+    return "" if resolved.registration is not None else _near(resolved.name, registrations())
 
 
 def _nor_entry_point(resolved: Resolved) -> str:
