@@ -172,5 +172,5 @@ def test_an_engine_that_is_not_installed_names_what_to_install(monkeypatch):
         return found(module, *args, **kwargs)  # type: ignore[arg-type]
 
     monkeypatch.setattr(builtins, "__import__", refuse)
-    with pytest.raises(EngineMissingError, match="pip install 'motrixsim>=0.10'"):
+    with pytest.raises(EngineMissingError, match=r"pip install 'motrixsim>=0\.10'"):
         engine_of(EngineName.MOTRIX)

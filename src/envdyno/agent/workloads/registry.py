@@ -105,9 +105,9 @@ def _is_dotted(text: str) -> bool:
 
 def _unknown(name: str, known: Mapping[str, Registration]) -> str:
     return (
-        f"There is no workload named {name!r}.{_near(name, known)} {sys.executable} has no entry "
-        f"point of that name (group {ENTRY_POINT_GROUP}). `envdyno list` shows the names; your own factory "
-        "is given as module:attribute."
+        f"There is no workload named {name!r}: none that comes with envdyno, and {sys.executable} has no "
+        f"entry point of that name (group {ENTRY_POINT_GROUP}).{_near(name, known)} `envdyno list` shows the "
+        "names; your own factory is given as module:attribute."
     )
 
 
