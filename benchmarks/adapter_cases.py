@@ -128,6 +128,13 @@ from brax import envs
 env = envs.create("fast", backend="generalized", batch_size=num_envs, episode_length=1000, auto_reset=True)
 step, state = jax.jit(env.step), jax.jit(env.reset)(jax.random.PRNGKey(0))
 """
+PLAYGROUND = """
+import jax
+from mujoco_playground import registry, wrapper
+env = wrapper.wrap_for_brax_training(registry.load("CartpoleBalance"), episode_length=1000, action_repeat=1)
+keys = jax.random.split(jax.random.PRNGKey(0), num_envs)
+step, state = jax.jit(env.step), jax.jit(env.reset)(keys)
+"""
 WHOLE = {"substeps": 4}
 """Physics steps of a vector step, for the bare engines."""
 
@@ -213,5 +220,29 @@ CASES = (
         BRAX,
         "state = step(state, next(actions)); jax.block_until_ready(state.reward)",
         finish="jax.block_until_ready(state)",
+    ),
+    Case(
+        "playground CartpoleBalance",
+        "playground",
+        "playground:CartpoleBalance",
+        256,
+        PLAYGROUND,
+        "state = step(state, next(actions)); jax.block_until_ready(state.reward)",
+        finish="jax.block_until_ready(state)",
+    ),
+    Case(
+        "mjlab Go1, the adapter's own instance",
+        "mjlab",
+        "mjlab:Mjlab-Velocity-Flat-Unitree-Go1",
+        16,
+        "env = built._env",
+    ),
+    Case(
+        "maniskill, the adapter's own instance",
+        "maniskill",
+        "maniskill:counted_maniskill:EndsBothWays-v1",
+        1,
+        "env = built._env",
+        options={"sim_backend": "physx_cpu", "render_backend": "none"},
     ),
 )

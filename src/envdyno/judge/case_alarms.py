@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from envdyno.judge.drift import Drift, DriftKind, machine_drift, position_effect, ratio_trend
 from envdyno.judge.estimate import RatioEstimate, RatioInterval
-from envdyno.judge.evidence import CaseEvidence, RunKind, Side
+from envdyno.judge.evidence import CaseEvidence, RunKind, Side, WorkValue
 from envdyno.judge.gate_rule import GateRule
 from envdyno.judge.pairing import PairSet, WhyUnused
 from envdyno.judge.reasons import Alarm, ReasonCode
@@ -44,12 +44,17 @@ def run_alarms(evidence: CaseEvidence, pairs: PairSet) -> tuple[Alarm, ...]:
     return tuple(Alarm(code, message, evidence.case) for code, message in _run_findings(evidence, pairs))
 
 
+def _brief(value: WorkValue) -> str:
+    """Return a fact with the digits that a reader compares; the record has them all."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
 def work_alarms(case: str, work: WorkComparison) -> tuple[Alarm, ...]:
     """Alarms about what the sides did."""
     alarms = []
     to_read = work.of_class(WorkClass.TO_READ)
     if to_read:
-        facts = "; ".join(f"{d.name}: {d.base} | {d.head}" for d in to_read)
+        facts = "; ".join(f"{d.name}: {_brief(d.base)} | {_brief(d.head)}" for d in to_read)
         alarms.append(Alarm(ReasonCode.WORK_TO_READ, f"The sides of {case} differ in {facts}.", case))
     if work.resets_covered is False:
         message = f"No environment of {case} was reset in any window: the reset path is not covered."
