@@ -22,8 +22,7 @@ from envdyno.judge.looks import Look, LookSchedule
 from envdyno.judge.paired_ratio import PairedFit, VarianceSource, fit_pairs
 from envdyno.judge.sequence import sequence_p_values, shows_below, shows_meets
 from envdyno.judge.variance_sources import NoisePrior, least_spread, moderated
-
-Floats = npt.NDArray[np.float64]
+from noise_kinds import SHARED, Floats, Noise, bimodal, gaussian
 
 GATE = 0.90
 ALPHA = 0.05
@@ -40,14 +39,6 @@ class Plan(NamedTuple):
     time: npt.NDArray[np.int_]
 
 
-class Noise(NamedTuple):
-    """A kind of noise: log speeds of runs that are equally fast but for it, shape (experiments, pairs, 2)."""
-
-    name: str
-    draw: Callable[[np.random.Generator, int, Plan], Floats]
-    in_bars: bool = True
-
-
 def paired(pairs: int, start_with_head: bool) -> Plan:
     """AB BA AB ..., or BA AB BA ..."""
     head_first = tuple((i % 2 == 1) != start_with_head for i in range(pairs))
@@ -60,47 +51,6 @@ def blocked(pairs: int) -> Plan:
     return Plan((False,) * pairs, np.stack([np.arange(pairs), np.arange(pairs) + pairs], axis=1))
 
 
-def gaussian(sigma: float) -> Callable[[np.random.Generator, int, Plan], Floats]:
-    """Normal noise of every run."""
-    return lambda rng, size, plan: sigma * rng.standard_normal((size, *plan.time.shape))
-
-
-def heavy_tailed(rng: np.random.Generator, size: int, plan: Plan) -> Floats:
-    """Student t with two degrees of freedom, scaled by 2 %: its variance is infinite."""
-    return 0.02 * rng.standard_t(2, (size, *plan.time.shape))
-
-
-def spikes(rng: np.random.Generator, size: int, plan: Plan) -> Floats:
-    """One run in ten loses an exponential amount of 20 % on average."""
-    shape = (size, *plan.time.shape)
-    return gaussian(0.01)(rng, size, plan) - (rng.random(shape) < 0.1) * rng.exponential(0.2, shape)
-
-
-def batch_shift(loss: float) -> Callable[[np.random.Generator, int, Plan], Floats]:
-    """From some run on, the machine is slower."""
-
-    def draw(rng: np.random.Generator, size: int, plan: Plan) -> Floats:
-        first_slow = rng.integers(1, plan.time.size, (size, 1, 1))
-        return gaussian(0.01)(rng, size, plan) + math.log1p(-loss) * (plan.time[None] >= first_slow)
-
-    return draw
-
-
-def linear_drift(rng: np.random.Generator, size: int, plan: Plan) -> Floats:
-    """Every run is 1 % slower than the one before."""
-    return gaussian(0.01)(rng, size, plan) + math.log1p(-0.01) * plan.time[None]
-
-
-def bimodal(share: float, loss: float) -> Callable[[np.random.Generator, int, Plan], Floats]:
-    """Some runs land in a slow mode."""
-
-    def draw(rng: np.random.Generator, size: int, plan: Plan) -> Floats:
-        slow = rng.random((size, *plan.time.shape)) < share
-        return gaussian(0.005)(rng, size, plan) + math.log1p(-loss) * slow
-
-    return draw
-
-
 def positional(rng: np.random.Generator, size: int, plan: Plan) -> Floats:
     """The first run of each pair is 5 % slower."""
     is_first = plan.time == plan.time.min(axis=1, keepdims=True)
@@ -108,15 +58,7 @@ def positional(rng: np.random.Generator, size: int, plan: Plan) -> Floats:
 
 
 NOISES = (
-    Noise("Gaussian 0.5 %", gaussian(0.005)),
-    Noise("Gaussian 2 %", gaussian(0.02)),
-    Noise("Gaussian 5 %", gaussian(0.05)),
-    Noise("heavy tails", heavy_tailed),
-    Noise("spikes", spikes),
-    Noise("batch shift 5 %", batch_shift(0.05)),
-    Noise("batch shift 30 %", batch_shift(0.30)),
-    Noise("drift 1 % a run", linear_drift),
-    Noise("bimodal 10 %", bimodal(0.3, 0.10)),
+    *SHARED,
     Noise("first of pair -5 %", positional),
 )
 HARSH = Noise("bimodal 30 %", bimodal(0.5, 0.30), in_bars=False)

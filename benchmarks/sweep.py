@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,9 +21,7 @@ import numpy.typing as npt
 
 from envdyno.judge.best_settings import ALPHA, compare_with_best
 from envdyno.plan.sweep_runs import block_orders
-
-Floats = npt.NDArray[np.float64]
-Draw = Callable[[np.random.Generator, int, "Grid"], Floats]
+from noise_kinds import SHARED, Draw, Floats, Noise, bimodal
 
 LEAST = 1 - ALPHA
 
@@ -35,19 +33,6 @@ class Grid(NamedTuple):
     blocks: int
     time: npt.NDArray[np.int_]
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Settings and blocks."""
-        return self.settings, self.blocks
-
-
-class Noise(NamedTuple):
-    """A kind of noise: log speeds of equally fast runs, shape (grids, settings, blocks)."""
-
-    name: str
-    draw: Draw
-    in_bars: bool = True
-
 
 def grid(settings: int, blocks: int, seed: int) -> Grid:
     """Return a grid with the order that a sweep with this seed has."""
@@ -57,67 +42,18 @@ def grid(settings: int, blocks: int, seed: int) -> Grid:
     return Grid(settings, blocks, time)
 
 
-def gaussian(sigma: float) -> Draw:
-    """Normal noise of every run."""
-    return lambda rng, size, of: sigma * rng.standard_normal((size, *of.shape))
-
-
-def heavy_tailed(rng: np.random.Generator, size: int, of: Grid) -> Floats:
-    """Student t with two degrees of freedom, scaled by 2 %: its variance is infinite."""
-    return 0.02 * rng.standard_t(2, (size, *of.shape))
-
-
-def spikes(rng: np.random.Generator, size: int, of: Grid) -> Floats:
-    """One run in ten loses an exponential amount of 20 % on average."""
-    shape = (size, *of.shape)
-    return gaussian(0.01)(rng, size, of) - (rng.random(shape) < 0.1) * rng.exponential(0.2, shape)
-
-
-def batch_shift(loss: float) -> Draw:
-    """From some run on, the machine is slower."""
-
-    def draw(rng: np.random.Generator, size: int, of: Grid) -> Floats:
-        first_slow = rng.integers(1, of.time.size, (size, 1, 1))
-        return gaussian(0.01)(rng, size, of) + math.log1p(-loss) * (of.time[None] >= first_slow)
-
-    return draw
-
-
-def linear_drift(rng: np.random.Generator, size: int, of: Grid) -> Floats:
-    """Every run is 1 % slower than the one before."""
-    return gaussian(0.01)(rng, size, of) + math.log1p(-0.01) * of.time[None]
-
-
-def bimodal(share: float, loss: float) -> Draw:
-    """Some runs land in a slow mode."""
-
-    def draw(rng: np.random.Generator, size: int, of: Grid) -> Floats:
-        slow = rng.random((size, *of.shape)) < share
-        return gaussian(0.005)(rng, size, of) + math.log1p(-loss) * slow
-
-    return draw
-
-
 def unlike(scatter: float) -> Draw:
     """Every setting has noise of its own size, log-normal about 1 %."""
 
     def draw(rng: np.random.Generator, size: int, of: Grid) -> Floats:
         sigma = 0.01 * np.exp(scatter * rng.standard_normal((size, of.settings, 1)))
-        return np.asarray(sigma * rng.standard_normal((size, *of.shape)))
+        return np.asarray(sigma * rng.standard_normal((size, *of.time.shape)))
 
     return draw
 
 
 NOISES = (
-    Noise("Gaussian 0.5 %", gaussian(0.005)),
-    Noise("Gaussian 2 %", gaussian(0.02)),
-    Noise("Gaussian 5 %", gaussian(0.05)),
-    Noise("heavy tails", heavy_tailed),
-    Noise("spikes", spikes),
-    Noise("batch shift 5 %", batch_shift(0.05)),
-    Noise("batch shift 30 %", batch_shift(0.30)),
-    Noise("drift 1 % a run", linear_drift),
-    Noise("bimodal 10 %", bimodal(0.3, 0.10)),
+    *SHARED,
     Noise("bimodal 30 %", bimodal(0.5, 0.30)),
     Noise("unlike settings", unlike(0.5)),
     Noise("very unlike settings", unlike(1.0), in_bars=False),

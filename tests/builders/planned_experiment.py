@@ -17,7 +17,7 @@ from envdyno.launch.run_record import make_record
 from envdyno.plan.cases import Case
 from envdyno.plan.expand import PlannedRun, expand
 from envdyno.plan.experiment import ExperimentPlan
-from envdyno.record.experiment import ExperimentRecord, SideRecord
+from envdyno.record.experiment import ExperimentEntry, ExperimentRecord, SideRecord
 from envdyno.record.run_record import RunRecord
 from envdyno.record.status import FailureRecord, Status
 
@@ -34,6 +34,21 @@ def plan_of(
         "sides": {name: {"options": {"kind": name}} for name in sides},
     }
     return ExperimentPlan.model_validate(body if gate is None else {**body, "gate": dict(gate)})
+
+
+def entry_of(run: PlannedRun, *, final: bool = True, disturbed: bool = False) -> ExperimentEntry:
+    """The place of a run's first attempt in its experiment."""
+    return ExperimentEntry(
+        planned_id=run.id,
+        case=run.case,
+        side=run.side,
+        pair=run.pair,
+        position=run.position,
+        attempt=0,
+        final=final,
+        disturbed=disturbed,
+        canary_per_s=None,
+    )
 
 
 def runs_of(plan: ExperimentPlan, cases: Sequence[str] = ("one",)) -> tuple[PlannedRun, ...]:

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 
 import pytest
-from planned_experiment import failing, plan_of, record_of, runs_of
+from planned_experiment import entry_of, failing, plan_of, record_of, runs_of
 
 from envdyno.agent.job import Timing
 from envdyno.agent.stages import Stage
 from envdyno.cli import planned_progress
 from envdyno.cli.ab_progress import ExperimentProgress
 from envdyno.plan.expand import PlannedRun
-from envdyno.record.experiment import ExperimentEntry
 from envdyno.record.run_record import RunRecord
 
 RUNS = runs_of(plan_of(("base", "head", "third"), attribution_pairs=1))
@@ -54,17 +53,7 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> Heard:
 
 
 def ended(run: PlannedRun, rate: float, *, final: bool = True, disturbed: bool = False) -> RunRecord:
-    entry = ExperimentEntry(
-        planned_id=run.id,
-        case=run.case,
-        side=run.side,
-        pair=run.pair,
-        position=run.position,
-        attempt=0,
-        final=final,
-        disturbed=disturbed,
-        canary_per_s=None,
-    )
+    entry = entry_of(run, final=final, disturbed=disturbed)
     return record_of(run, rate, experiment=entry)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from made_sweeps import scouted
-from planned_experiment import failing, record_of
+from planned_experiment import entry_of, failing, record_of
 
 from envdyno.cli import planned_progress
 from envdyno.cli.sweep_progress import SweepProgress
@@ -16,7 +16,6 @@ from envdyno.experiment.sweep_course import SweepCourse, course_of
 from envdyno.plan.expand import PlannedRun
 from envdyno.plan.experiment import ExperimentPlan
 from envdyno.plan.sweep_grid import Room
-from envdyno.record.experiment import ExperimentEntry
 from envdyno.record.run_record import RunRecord
 from envdyno.record.status import FailureRecord, Status
 
@@ -52,17 +51,7 @@ def course(records: Sequence[RunRecord] = (), **sweep: Any) -> SweepCourse:
 
 
 def placed(record: RunRecord, run: PlannedRun, *, final: bool = True, disturbed: bool = False) -> RunRecord:
-    entry = ExperimentEntry(
-        planned_id=run.id,
-        case=run.case,
-        side=run.side,
-        pair=run.pair,
-        position=run.position,
-        attempt=0,
-        final=final,
-        disturbed=disturbed,
-        canary_per_s=None,
-    )
+    entry = entry_of(run, final=final, disturbed=disturbed)
     return record.model_copy(update={"experiment": entry})
 
 

@@ -35,6 +35,7 @@ def _load() -> ModuleType:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
+    sys.path.insert(0, str(path.parent))  # as a script has it
     spec.loader.exec_module(module)
     return module
 

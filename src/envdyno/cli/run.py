@@ -11,12 +11,9 @@ from envdyno.agent.measure.actions import ActionSource
 from envdyno.agent.placement.placement import MemoryPolicy
 from envdyno.agent.placement.request import Smt
 from envdyno.cli.assets import assets_option
+from envdyno.cli.choices import one_of
 from envdyno.cli.refusal import refusing
 from envdyno.cli.values import Duration
-
-
-def _values(kind: Any) -> click.Choice[str]:
-    return click.Choice([member.value for member in kind])
 
 
 @click.command(context_settings={"show_default": True})
@@ -31,7 +28,7 @@ def _values(kind: Any) -> click.Choice[str]:
 @click.option("--duration", type=Duration(), default="10s", help="Length of the window.")
 @click.option("--steps", type=int, help="Measure the latency of this many vector steps instead of a window.")
 @click.option("--warmup", type=int, default=30, help="Vector steps of warm-up, after the first step.")
-@click.option("--actions", type=_values(ActionSource), default="random", help="Where actions come from.")
+@click.option("--actions", type=one_of(ActionSource), default="random", help="Where actions come from.")
 @click.option(
     "--policy",
     type=click.Choice(["none", "torch"]),
@@ -51,8 +48,8 @@ def _values(kind: Any) -> click.Choice[str]:
 @click.option("--workers-per-node", type=int, default=1, help="Workers of each node.")
 @click.option("--threads", type=int, help="Threads of each worker.  [default: as many as it has CPUs]")
 @click.option("--cpus", metavar="LIST", help="Use these CPUs only, e.g. 0-7,16.")
-@click.option("--smt", type=_values(Smt), default="on", help="off uses one thread of each core.")
-@click.option("--mem", type=_values(MemoryPolicy), default="bind", help="Memory policy of the workers.")
+@click.option("--smt", type=one_of(Smt), default="on", help="off uses one thread of each core.")
+@click.option("--mem", type=one_of(MemoryPolicy), default="bind", help="Memory policy of the workers.")
 @click.option("--strict-placement", is_flag=True, help="Stop when a binding is not applied as asked.")
 @click.option("--exclusive", is_flag=True, help="Refuse when other work loads the chosen CPUs.")
 @click.option("--wait-idle", type=Duration(), help="Wait up to this long for the chosen CPUs to be idle.")

@@ -11,11 +11,8 @@ from envdyno.agent.measure.actions import ActionSource
 from envdyno.agent.placement.placement import MemoryPolicy
 from envdyno.agent.placement.request import Smt
 from envdyno.cli.assets import assets_option
+from envdyno.cli.choices import one_of
 from envdyno.cli.refusal import refusing
-
-
-def _values(kind: Any) -> click.Choice[str]:
-    return click.Choice([member.value for member in kind])
 
 
 @click.command()
@@ -54,13 +51,13 @@ def _values(kind: Any) -> click.Choice[str]:
 @click.option("--python", metavar="PYTHON", help="Interpreter of the workload.  [default: envdyno's own]")
 @click.option("--duration", metavar="TIME", help="Length of each window.  [default: 10s]")
 @click.option("--warmup", type=int, help="Vector steps of warm-up.  [default: 30]")
-@click.option("--actions", type=_values(ActionSource), help="Where actions come from.  [default: random]")
+@click.option("--actions", type=one_of(ActionSource), help="Where actions come from.  [default: random]")
 @click.option("--seed", type=int, help="Seed of environments and actions.  [default: 0]")
 @click.option("--order-seed", type=int, help="Seed of the order of the settings.  [default: 0]")
 @click.option("--numa", metavar="auto|off|LIST|gpu:K|per-l3|per-class", help="As for envdyno run.")
 @click.option("--cpus", metavar="LIST", help="Use these CPUs only, e.g. 0-7,16.")
-@click.option("--smt", type=_values(Smt), help="off uses one thread of each core.  [default: on]")
-@click.option("--mem", type=_values(MemoryPolicy), help="Memory policy of the workers.  [default: bind]")
+@click.option("--smt", type=one_of(Smt), help="off uses one thread of each core.  [default: on]")
+@click.option("--mem", type=one_of(MemoryPolicy), help="Memory policy of the workers.  [default: bind]")
 @click.option(
     "--budget", metavar="TIME", help="Begin no further run after this time of measuring, such as 10m."
 )

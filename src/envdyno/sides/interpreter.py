@@ -110,22 +110,8 @@ def describe(path: Path, environ: Mapping[str, str], sys_path: Sequence[Path] = 
         SideError: it does not start, is no Python, or is older than 3.10.
     """
     marker = f"envdyno-{secrets.token_hex(8)}:"
-    command = [str(path), "-B", str(_SCRIPT), marker, *map(str, sys_path)]
-    try:
-        done = subprocess.run(
-            command,
-            env=dict(environ),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_DEADLINE_S,
-            check=False,
-        )
-    except OSError as error:
-        raise SideError(SideProblem.INTERPRETER, f"{path} cannot be started: {error.strerror}.") from error
-    except subprocess.TimeoutExpired as error:
-        raise SideError(
-            SideProblem.INTERPRETER, f"{path} did not describe itself within {_DEADLINE_S:.0f} s."
-        ) from error
+    arguments = ["-B", str(_SCRIPT), marker, *map(str, sys_path)]
+    done = _started(path, arguments, dict(environ), late="describe itself")
     # A sitecustomize may print; only what follows the marker is ours.
     _, found, answer = os.fsdecode(done.stdout).partition(marker)
     if done.returncode or not found:
@@ -144,18 +130,18 @@ def describe(path: Path, environ: Mapping[str, str], sys_path: Sequence[Path] = 
     return _read(path, json.loads(answer.splitlines()[0]))
 
 
-@lru_cache
-def check_starts(path: Path) -> None:
-    """Start a program once and see that it is a Python that workers can run in; each only once.
+def _started(
+    path: Path, arguments: Sequence[str], environ: Mapping[str, str] | None, *, late: str
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a program to its end; ``late`` says what it did not do in time.
 
     Raises:
-        SideError: it does not start, is no Python, or is older than 3.10.
+        SideError: it does not start, or does not end.
     """
-    marker = f"envdyno-{secrets.token_hex(8)}:"
-    code = f"import sys; sys.stdout.write('{marker}%d.%d' % sys.version_info[:2])"
     try:
-        done = subprocess.run(
-            [str(path), "-I", "-S", "-c", code],
+        return subprocess.run(
+            [str(path), *arguments],
+            env=environ,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_DEADLINE_S,
@@ -165,8 +151,20 @@ def check_starts(path: Path) -> None:
         raise SideError(SideProblem.INTERPRETER, f"{path} cannot be started: {error.strerror}.") from error
     except subprocess.TimeoutExpired as error:
         raise SideError(
-            SideProblem.INTERPRETER, f"{path} did not answer as Python does within {_DEADLINE_S:.0f} s."
+            SideProblem.INTERPRETER, f"{path} did not {late} within {_DEADLINE_S:.0f} s."
         ) from error
+
+
+@lru_cache
+def check_starts(path: Path) -> None:
+    """Start a program once and see that it is a Python that workers can run in; each only once.
+
+    Raises:
+        SideError: it does not start, is no Python, or is older than 3.10.
+    """
+    marker = f"envdyno-{secrets.token_hex(8)}:"
+    code = f"import sys; sys.stdout.write('{marker}%d.%d' % sys.version_info[:2])"
+    done = _started(path, ["-I", "-S", "-c", code], None, late="answer as Python does")
     _, _, version = os.fsdecode(done.stdout).partition(marker)
     if re.fullmatch(r"\d+\.\d+", version) is None:
         said = (os.fsdecode(done.stderr) or os.fsdecode(done.stdout)).strip().splitlines()
