@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from envdyno.agent.workloads.contract import Autoreset, WorkloadSpec
-from envdyno.agent.workloads.framework import Framework, import_user_module, split_target
+from envdyno.agent.workloads.framework import Framework
+from envdyno.agent.workloads.gymnasium_ids import registered_id
 from envdyno.agent.workloads.near import did_you_mean
 from envdyno.agent.workloads.options import refusing_values
 from envdyno.agent.workloads.registry import WorkloadError
@@ -45,15 +46,9 @@ def build(
     Raises:
         WorkloadError: there is no such task, or its configuration has no such attribute.
     """
-    module, name = split_target(target)
-    if module is not None:
-        import_user_module("isaaclab", module)
     gymnasium = FRAMEWORK.load("gymnasium")
-    if name not in gymnasium.registry:
-        raise WorkloadError(
-            f"Isaac Lab has no task {name!r}.{did_you_mean(name, gymnasium.registry)} A task of your own is "
-            f"given as isaaclab:MODULE:{name}, with the module that registers it."
-        )
+    own = "A task of your own is given as isaaclab:MODULE:{name}, with the module that registers it."
+    _, name = registered_id("isaaclab", target, gymnasium, lack="Isaac Lab has no task", hint=own)
     cfg = FRAMEWORK.load("isaaclab_tasks.utils").parse_env_cfg(name, device=device, num_envs=num_envs)
     cfg.seed = seed
     for key, value in config.items():

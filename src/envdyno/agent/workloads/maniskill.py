@@ -10,10 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from envdyno.agent.workloads.contract import Autoreset, WorkloadSpec
-from envdyno.agent.workloads.framework import Framework, import_user_module, split_target
-from envdyno.agent.workloads.near import did_you_mean
+from envdyno.agent.workloads.framework import Framework
+from envdyno.agent.workloads.gymnasium_ids import registered_id
 from envdyno.agent.workloads.options import refusing_values
-from envdyno.agent.workloads.registry import WorkloadError
 from envdyno.agent.workloads.torch_vector import TorchVectorWorkload, tensor_specs
 from envdyno.agent.workloads.vector_env import space_spec
 
@@ -40,13 +39,9 @@ def build(
     Raises:
         WorkloadError: there is no such task.
     """
-    module, name = split_target(target)
-    if module is not None:
-        import_user_module("maniskill", module)
     FRAMEWORK.load("mani_skill.envs")
     gymnasium = FRAMEWORK.load("gymnasium")
-    if name not in gymnasium.registry:
-        raise WorkloadError(f"ManiSkill has no task {name!r}.{did_you_mean(name, gymnasium.registry)}")
+    _, name = registered_id("maniskill", target, gymnasium, lack="ManiSkill has no task")
     with refusing_values(f"maniskill:{target}", {"obs_mode": obs_mode, **task}):
         inner = gymnasium.make(name, num_envs=num_envs, obs_mode=obs_mode, **task)
     wrappers = FRAMEWORK.load("mani_skill.vector.wrappers.gymnasium")

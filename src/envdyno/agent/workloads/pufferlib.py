@@ -22,9 +22,9 @@ from envdyno.agent.workloads.contract import (
     WorkloadSpec,
     WorkTotals,
 )
-from envdyno.agent.workloads.framework import Framework, import_user_module, split_target
+from envdyno.agent.workloads.framework import Framework, import_user_module
 from envdyno.agent.workloads.gymnasium_count import counting_wrapper
-from envdyno.agent.workloads.near import did_you_mean
+from envdyno.agent.workloads.gymnasium_ids import registered_id
 from envdyno.agent.workloads.options import choice, refusing_values, whole
 from envdyno.agent.workloads.registry import WorkloadError
 from envdyno.agent.workloads.vector_env import space_spec
@@ -130,14 +130,8 @@ def build(
     """
     vector = FRAMEWORK.load("pufferlib.vector")
     gymnasium = FRAMEWORK.load("gymnasium")
-    module, name = split_target(target)
-    if module is not None:
-        import_user_module("pufferlib", module)
-    if name not in gymnasium.registry:
-        raise WorkloadError(
-            f"Gymnasium, which PufferLib steps here, has no environment {name!r}."
-            f"{did_you_mean(name, gymnasium.registry)}"
-        )
+    lack = "Gymnasium, which PufferLib steps here, has no environment"
+    module, name = registered_id("pufferlib", target, gymnasium, lack=lack)
     how = choice("pufferlib", "backend", backend, Backend)
     settings: dict[str, Any] = {}
     if how is Backend.MULTIPROCESSING:

@@ -14,11 +14,10 @@ from typing import Any
 from envdyno.agent.measure.actions import ActionSource
 from envdyno.agent.measure.phases import phase
 from envdyno.agent.workloads.contract import Autoreset, BuildContext, Tally, WorkloadSpec, WorkTotals
-from envdyno.agent.workloads.framework import Framework, import_user_module, split_target
+from envdyno.agent.workloads.framework import Framework
 from envdyno.agent.workloads.gymnasium_count import counting_wrapper
-from envdyno.agent.workloads.near import did_you_mean
+from envdyno.agent.workloads.gymnasium_ids import registered_id
 from envdyno.agent.workloads.options import choice, refusing_values
-from envdyno.agent.workloads.registry import WorkloadError
 from envdyno.agent.workloads.tensor_rows import TensorRows
 from envdyno.agent.workloads.torch_vector import tensor_specs
 
@@ -102,14 +101,8 @@ def build(
     """
     envs, torch = FRAMEWORK.load("torchrl.envs"), FRAMEWORK.load("torch")
     gymnasium = FRAMEWORK.load("gymnasium")
-    module, name = split_target(target)
-    if module is not None:
-        import_user_module("torchrl", module)
-    if name not in gymnasium.registry:
-        raise WorkloadError(
-            f"Gymnasium, which TorchRL steps here, has no environment {name!r}."
-            f"{did_you_mean(name, gymnasium.registry)}"
-        )
+    lack = "Gymnasium, which TorchRL steps here, has no environment"
+    module, name = registered_id("torchrl", target, gymnasium, lack=lack)
     how = choice("torchrl", "batching", batching, Batching)
     torch.set_num_threads(context.threads)
     kind = envs.SerialEnv if how is Batching.SERIAL else envs.ParallelEnv
